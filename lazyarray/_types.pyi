@@ -1,11 +1,12 @@
 # The named types of public signatures: what functions take for an array, a dtype, a shape, ...
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from types import EllipsisType
 from typing import IO, Any, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import Buffer
 
 from lazyarray._ndarray import NDArray
 from lazyarray.engine import Device
@@ -20,16 +21,56 @@ DTypeLike: TypeAlias = npt.DTypeLike | None
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None  # None: all, or the flat array
 DeviceLike: TypeAlias = Device | str | None  # None: that of the arrays, or the current one
-Out: TypeAlias = NDArray | np.ndarray[Any, Any] | tuple[NDArray | None, ...] | None
+Out: TypeAlias = Array | tuple[NDArray | None, ...] | None
 # What stands in x[...].
 _Entry: TypeAlias = slice | EllipsisType | ArrayLike | None
 Index: TypeAlias = _Entry | tuple[object, ...]
 Order: TypeAlias = Literal["C", "F", "A", "K"] | None
+Mode: TypeAlias = Literal["raise", "wrap", "clip"]  # for indices out of bounds
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "same_value", "unsafe"]
 File: TypeAlias = str | PathLike[str] | IO[Any]
+Lines: TypeAlias = File | Iterable[str] | Iterable[bytes]  # of a text file, or given one by one
+Memory: TypeAlias = Buffer | NDArray  # what lends its memory
+Array: TypeAlias = NDArray | np.ndarray[Any, Any]  # ours or NumPy's, and nothing else
+Bins: TypeAlias = (  # how many, their edges, or the estimator of how many
+    ArrayLike | Literal["auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges"]
+)
+Bounds: TypeAlias = Sequence[ArrayLike] | Array  # (low, high)
+Places: TypeAlias = slice | ArrayLike  # of entries along an axis: integers, or a mask
+PadWidth: TypeAlias = ArrayLike | Mapping[int, int | tuple[int, int]]
+PadMode: TypeAlias = (
+    Callable[..., object]
+    | Literal[
+        "constant",
+        "empty",
+        "edge",
+        "linear_ramp",
+        "maximum",
+        "mean",
+        "median",
+        "minimum",
+        "reflect",
+        "symmetric",
+        "wrap",
+    ]
+)
+EinsumPath: TypeAlias = list[str | tuple[int, ...]]
+Optimize: TypeAlias = bool | Literal["greedy", "optimal"] | Sequence[object] | None
+Signature: TypeAlias = str | tuple[DTypeLike, ...] | None  # of a ufunc's loop
+CoreAxes: TypeAlias = Sequence[SupportsIndex | tuple[SupportsIndex, ...]] | None  # a gufunc's axes=
+Polynomial: TypeAlias = ArrayLike | np.poly1d  # its coefficients, or it
+SeedLike: TypeAlias = (
+    ArrayLike
+    | np.random.SeedSequence
+    | np.random.BitGenerator
+    | np.random.Generator
+    | np.random.RandomState
+    | None  # at random
+)
+State: TypeAlias = dict[str, Any] | tuple[Any, ...]
 
 # Elementwise functions, by how many operands and results they have.
-_Into: TypeAlias = NDArray | np.ndarray[Any, Any] | None
+_Into: TypeAlias = Array | None
 
 class Unary(Ufunc):
     def __call__(  # type: ignore[override]

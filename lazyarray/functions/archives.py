@@ -21,7 +21,7 @@ from lazyarray.ops import hosts
 from lazyarray.ops._layout import values
 
 if TYPE_CHECKING:
-    from lazyarray._types import DeviceLike, File
+    from lazyarray._types import ArrayLike, DeviceLike, File
     from lazyarray.engine import Device
 
 __all__ = ["save", "load", "savez", "savez_compressed"]
@@ -62,7 +62,11 @@ class Archive(dict[str, Any]):
         pass
 
 
-def save(file: str | os.PathLike[str] | IO[bytes], arr: Any, allow_pickle: bool = True) -> None:
+def save(
+    file: str | os.PathLike[str] | IO[bytes],
+    arr: ArrayLike | Mapping[str, ArrayLike],
+    allow_pickle: bool = True,
+) -> None:
     """Writes an array to an ``.npy`` file as NumPy, a list or dict of arrays to an ``.npz``.
 
     Waits for the values. What was saved under that path before is gone; if anything fails, it is

@@ -28,7 +28,7 @@ from lazyarray.ops._rows import assign_to, astype, contiguous_signature, out_arr
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike, DTypeLike
+    from lazyarray._types import ArrayLike, DTypeLike, EinsumPath, Optimize
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -39,7 +39,7 @@ _any, _sum = op.any, op.sum
 def einsum(
     *operands: ArrayLike,
     out: NDArray | None = None,
-    optimize: Any = False,
+    optimize: Optimize = False,
     dtype: DTypeLike = None,
     order: str = "K",
     casting: str = "safe",
@@ -114,7 +114,7 @@ def einsum(
     return conversion.asarray(product, order="F" if fortran else "C")
 
 
-def einsum_path(*operands: ArrayLike, optimize: Any = "greedy") -> tuple[list[Any], str]:
+def einsum_path(*operands: ArrayLike, optimize: Optimize = "greedy") -> tuple[EinsumPath, str]:
     """The order in which :func:`einsum` would multiply: (``["einsum_path", ...]``, a report).
 
     Each tuple of the path names the places of the arrays that are taken out and multiplied; their

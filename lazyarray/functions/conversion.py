@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -273,7 +274,11 @@ _REQUIREMENTS = {name: flag for flag, names in _FLAGS.items() for name in [flag,
 
 
 def require(
-    a: ArrayLike, dtype: Any = None, requirements: Any = None, *, like: object = None
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    requirements: Iterable[str] | None = None,
+    *,
+    like: object = None,
 ) -> NDArray:
     """``a`` as an array with the flags required (a name or several), copied if it lacks one.
 
@@ -294,7 +299,8 @@ def require(
     if flags >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = next((f for f in "CF" if f in flags), "A" if flags else "K")
-    if isinstance(a, Tensor) and a.ndim and dtype is device is None and order in ("C", "F"):
+    plain = dtype is None and device is None and order in ("C", "F")
+    if isinstance(a, Tensor) and a.ndim and plain:
         at_once = _public.namespace  # where it can
         x = (at_once.asfortranarray if order == "F" else at_once.ascontiguousarray)(a)
     else:

@@ -66,7 +66,7 @@ def _typed(x: Any) -> Any:
     return x.dtype if isinstance(x, Tensor) else x
 
 
-def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+def result_type(*arrays_and_dtypes: ArrayLike | DTypeLike) -> np.dtype[Any]:
     """The dtype that the operands have in common; Python scalars are weak.
 
     Args:
@@ -206,7 +206,7 @@ mintypecode = np.mintypecode
 issubdtype = np.issubdtype
 
 
-def common_type(*arrays: ArrayLike) -> Any:
+def common_type(*arrays: ArrayLike) -> type[np.inexact]:
     """The inexact scalar type that holds the values of all arrays; their dtypes decide.
 
     Args:
@@ -221,7 +221,7 @@ def common_type(*arrays: ArrayLike) -> Any:
     return np.common_type(*[np.empty(0, a.dtype) if isinstance(a, Tensor) else a for a in arrays])
 
 
-def min_scalar_type(a: Any, /) -> np.dtype[Any]:
+def min_scalar_type(a: ArrayLike, /) -> np.dtype[Any]:
     """For a number the smallest dtype that holds it, for an array its dtype.
 
     Waits for an array without axes: the value decides.
@@ -236,4 +236,4 @@ def min_scalar_type(a: Any, /) -> np.dtype[Any]:
     if isinstance(a, Tensor):
         x: NDArray = a
         return x.dtype if x.ndim else np.min_scalar_type(values(x, "min_scalar_type()"))
-    return np.min_scalar_type(a)
+    return np.min_scalar_type(a)  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ from lazyarray.ops._rows import asarray, assign_to, empty, full, probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, Places
 
 __all__ = ["tile", "repeat", "append", "insert", "delete", "resize", "trim_zeros"]
 
@@ -79,7 +79,7 @@ def tile(A: ArrayLike, reps: int | Sequence[int]) -> NDArray:
     return out
 
 
-def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> NDArray:
+def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> NDArray:
     """Each element ``repeats`` times along an axis (of the flattened array if it is None).
 
     Waits for ``repeats``, if it is an NDArray: the result's length is its sum.
@@ -99,11 +99,12 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> NDArray:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, max(x.ndim, 1))
     x = x.reshape(1) if x.ndim == 0 else x
-    if type(repeats) is int and repeats > 0:
-        times = repeats
+    given: Any = repeats
+    if type(given) is int and given > 0:
+        times = given
         total = x.shape[axis] * times
     else:
-        given = _layout.values(repeats, "repeat()") if isinstance(repeats, Tensor) else repeats
+        given = _layout.values(given, "repeat()") if isinstance(given, Tensor) else given
         each = np.array(given)
         counts = each.astype(np.intp)
         times = counts.item() if counts.size == 1 else 0
@@ -166,7 +167,7 @@ def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> NDArray:
     return reshape(concatenate([x] * -(-size // x.size))[:size], shape)
 
 
-def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> NDArray:
+def delete(arr: ArrayLike, obj: Places, axis: int | None = None) -> NDArray:
     """A copy without the entries ``obj`` (an index, a slice, several, or a mask) along an axis.
 
     Waits for ``obj``, if it is an NDArray: how many entries are left depends on it.
@@ -187,26 +188,26 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> NDArray:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, x.ndim)
     # The user's own may change before the op has run.
-    obj = _layout.values(obj, "delete()") if isinstance(obj, Tensor) else deepcopy(obj)
+    where: Any = _layout.values(obj, "delete()") if isinstance(obj, Tensor) else deepcopy(obj)
     if follows(x):
-        return picked(x, lambda n: delete(n, obj, axis))
+        return picked(x, lambda n: delete(n, where, axis))
     n = x.shape[axis]
     # NumPy lays out what one entry or a slice is missing from in another way than it does else.
-    few = isinstance(obj, slice) or (np.size(obj) == 1 and np.asarray(obj).dtype.kind in "iu")
-    if isinstance(obj, slice):
-        left = n - len(range(*obj.indices(n)))
-    elif few and -n <= np.ravel(obj)[0] < n:
+    few = isinstance(where, slice) or (np.size(where) == 1 and np.asarray(where).dtype.kind in "iu")
+    if isinstance(where, slice):
+        left = n - len(range(*where.indices(n)))
+    elif few and -n <= np.ravel(where)[0] < n:
         left = n - 1
-    elif _are_places(obj, -n, n - 1):
+    elif _are_places(where, -n, n - 1):
         gone = np.zeros(n, np.bool_)
-        gone[obj] = True
+        gone[where] = True
         left = n - int(np.count_nonzero(gone))
     else:  # also NumPy's errors
-        left = np.delete(np.empty(n, np.bool_), obj).size
+        left = np.delete(np.empty(n, np.bool_), where).size
     alike: Any = slice(0, 0) if few else []
     return _layout.gil_op(
         "delete",
-        lambda v: np.delete(v, obj, axis),
+        lambda v: np.delete(v, where, axis),
         [x],
         (*x.shape[:axis], left, *x.shape[axis + 1 :]),
         (axis, few),
@@ -222,7 +223,7 @@ def _are_places(given: Any, least: int, most: int) -> bool:
     return plain and bool(least <= v.min() and v.max() <= most)
 
 
-def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> NDArray:
+def insert(arr: ArrayLike, obj: Places, values: ArrayLike, axis: int | None = None) -> NDArray:
     """A copy with ``values`` put in before the entries ``obj`` along an axis.
 
     Waits for ``obj``, if it is an NDArray: how many entries are put in depends on it.

@@ -6,8 +6,9 @@ current one. Writing waits for the values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from lazyarray.ops.hosts import given
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike, DTypeLike, File
+    from lazyarray._types import Array, ArrayLike, DTypeLike, File, Lines
 
 __all__ = ["fromfile", "fromiter", "fromstring", "loadtxt", "genfromtxt", "fromregex", "savetxt"]
 
@@ -57,7 +58,7 @@ def fromfile(
 
 
 def fromiter(
-    iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: object = None
+    iter: Iterable[object], dtype: DTypeLike, count: int = -1, *, like: object = None
 ) -> NDArray:
     """A vector of what an iterator gives.
 
@@ -76,7 +77,12 @@ def fromiter(
 
 
 def fromstring(
-    string: Any, dtype: DTypeLike = float, count: int = -1, *, sep: str, like: object = None
+    string: str | bytes,
+    dtype: DTypeLike = float,
+    count: int = -1,
+    *,
+    sep: str,
+    like: object = None,
 ) -> NDArray:
     """A vector of the numbers in a text.
 
@@ -96,15 +102,15 @@ def fromstring(
 
 
 def loadtxt(
-    fname: File,
+    fname: Lines,
     dtype: DTypeLike = float,
-    comments: Any = "#",
+    comments: str | Sequence[str] | None = "#",
     delimiter: str | None = None,
-    converters: Any = None,
+    converters: Mapping[int | str, Callable[[str], Any]] | Callable[[str], Any] | None = None,
     skiprows: int = 0,
-    usecols: Any = None,
+    usecols: int | Sequence[int] | None = None,
     unpack: bool = False,
-    ndmin: Any = 0,
+    ndmin: Literal[0, 1, 2] = 0,
     encoding: str | None = None,
     max_rows: int | None = None,
     *,
@@ -153,8 +159,8 @@ def loadtxt(
 
 
 def genfromtxt(
-    fname: File, dtype: DTypeLike = float, *args: Any, like: object = None, **kwargs: Any
-) -> Any:
+    fname: Lines, dtype: DTypeLike = float, *args: Any, like: object = None, **kwargs: Any
+) -> Array:
     """A table of numbers from a text file with gaps; arguments as ``numpy.genfromtxt``.
 
     Named columns, text and masks (``names=True``, ``dtype=None``, ``usemask=True``) make it one of
@@ -176,7 +182,12 @@ def genfromtxt(
     return _read(np.genfromtxt(fname, dtype, *args, **kwargs), like)
 
 
-def fromregex(file: File, regexp: Any, dtype: DTypeLike, encoding: str | None = None) -> Any:
+def fromregex(
+    file: File,
+    regexp: str | bytes | re.Pattern[str] | re.Pattern[bytes],
+    dtype: DTypeLike,
+    encoding: str | None = None,
+) -> np.ndarray[Any, Any]:
     """Records of what a regular expression finds in a text file: one of NumPy's arrays.
 
     Args:

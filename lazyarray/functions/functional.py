@@ -10,8 +10,8 @@ import copy
 import functools
 import math
 import operator
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from lazyarray._types import ArrayLike, DTypeLike, ShapeLike
 
 __all__ = ["apply_along_axis", "apply_over_axes", "vectorize", "piecewise", "fromfunction"]
+
+_Made = TypeVar("_Made")
 
 # ---- along axes ---------------------------------------------------------------------------------
 
@@ -134,10 +136,10 @@ class vectorize:
 
     def __init__(
         self,
-        pyfunc: Any = _OPEN,
-        otypes: Any = None,
+        pyfunc: Callable[..., Any] = _OPEN,
+        otypes: str | Iterable[DTypeLike] | None = None,
         doc: str | None = None,
-        excluded: Any = None,
+        excluded: Iterable[int | str] | None = None,
         cache: bool = False,
         signature: str | None = None,
     ) -> None:
@@ -201,7 +203,11 @@ class vectorize:
 
 
 def piecewise(
-    x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
+    x: ArrayLike,
+    condlist: ArrayLike,
+    funclist: Sequence[Callable[..., Any] | ArrayLike],
+    *args: Any,
+    **kw: Any,
 ) -> NDArray:
     """At each place the value of that function (or the number) whose condition is true there.
 
@@ -223,10 +229,11 @@ def piecewise(
     array([ 0., 20.])
     """
     x = asarray(x)
-    several = np.ndim(condlist) > 0 if isinstance(condlist, Tensor) else not np.isscalar(condlist)
+    given: Any = condlist
+    several = np.ndim(given) > 0 if isinstance(given, Tensor) else not np.isscalar(given)
     if several and x.ndim:  # a single condition needs no list
-        several = isinstance(condlist[0], (list, np.ndarray)) or np.ndim(condlist[0]) > 0
-    conditions = operands(*condlist) if several else operands(condlist)
+        several = isinstance(given[0], (list, np.ndarray)) or np.ndim(given[0]) > 0
+    conditions = operands(*given) if several else operands(given)
     conditions = [c.astype(np.bool_, copy=False) for c in conditions]
     n = len(conditions)
     if n == len(funclist) - 1:
@@ -248,13 +255,13 @@ def piecewise(
 
 
 def fromfunction(
-    function: Callable[..., Any],
+    function: Callable[..., _Made],
     shape: ShapeLike,
     *,
     dtype: DTypeLike = float,
     like: object = None,
     **kwargs: Any,
-) -> Any:
+) -> _Made:
     """``function(i, j, ...)``, called once with the index along each axis at each place.
 
     Args:

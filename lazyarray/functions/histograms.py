@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from lazyarray.ops._rows import array, asarray, astype, in_bins, scatter
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, Bins, Bounds
 
 __all__ = ["histogram", "histogram_bin_edges", "histogramdd", "histogram2d", "bincount", "digitize"]
 
@@ -75,8 +76,8 @@ def _kind(limits: _Range) -> Any:
 
 def histogram(
     a: ArrayLike,
-    bins: Any = 10,
-    range: Any = None,
+    bins: Bins = 10,
+    range: Bounds | None = None,
     density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[NDArray, NDArray]:
@@ -102,15 +103,16 @@ def histogram(
     inputs = _sample(a, weights, bins)
     x, weighted = inputs[0], weights is not None
     limits = _limits(range, "histogram()")
-    _check(bins, limits, weighted)
+    by: Any = bins
+    _check(by, limits, weighted)
     if isinstance(bins, str):
         refuse("histogram", *inputs)
         v, *w = [values(u, "histogram()") for u in inputs]
         found = np.histogram(v, bins, limits, density, *w)
         return array(found[0], None, x.device), array(found[1], None, x.device)
     key, cost = (bool(density), weighted, _kind(limits)), 3000 + 20.0 * x.size
-    if np.ndim(bins):
-        edges = operands(x, bins)[1]
+    if np.ndim(by):
+        edges = operands(x, by)[1]
         result = gil_op(
             "histogram",
             lambda v, e, *w: np.histogram(v, e, limits, density, *w)[0],
@@ -120,7 +122,7 @@ def histogram(
             cost=cost,
         )
         return result, edges
-    n = operator.index(bins)
+    n = operator.index(by)
     counts, edges = gil_op(
         "histogram",
         lambda v, *w: _histogram(v, n, limits, density, *w),
@@ -145,7 +147,10 @@ def _histogram(v: np.ndarray, n: int, limits: _Range, density: bool | None, *w: 
 
 
 def histogram_bin_edges(
-    a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None
+    a: ArrayLike,
+    bins: Bins = 10,
+    range: Bounds | None = None,
+    weights: ArrayLike | None = None,
 ) -> NDArray:
     """The edges of :func:`histogram`'s bins. Waits for the values if ``bins`` is a name.
 
@@ -164,14 +169,15 @@ def histogram_bin_edges(
     inputs = _sample(a, weights, bins)
     x = inputs[0]
     limits = _limits(range, "histogram_bin_edges()")
-    _check(bins, limits, weights is not None)
+    by: Any = bins
+    _check(by, limits, weights is not None)
     if isinstance(bins, str):
         refuse("histogram_bin_edges", x)
         v = values(x, "histogram_bin_edges()")
         return array(np.histogram_bin_edges(v, bins, limits), None, x.device)
-    if np.ndim(bins):
-        return operands(x, bins)[1]
-    n = operator.index(bins)
+    if np.ndim(by):
+        return operands(x, by)[1]
+    n = operator.index(by)
     return gil_op(
         "histogram_bin_edges",
         lambda v: np.histogram_bin_edges(v, n, limits),
@@ -187,11 +193,11 @@ def histogram_bin_edges(
 
 
 def histogramdd(
-    sample: Any,
-    bins: Any = 10,
-    range: Any = None,
+    sample: ArrayLike,
+    bins: ArrayLike = 10,
+    range: Sequence[Bounds | None] | None = None,
     density: bool | None = None,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[NDArray, list[NDArray]]:
     """The histogram of N points of D coordinates, an (N, D) array or D vectors; does not wait.
 
@@ -211,27 +217,29 @@ def histogramdd(
     array([[1., 0.],
            [1., 1.]])
     """
-    columns = not hasattr(sample, "shape")  # given one by one
-    if columns and any(isinstance(v, Tensor) for v in sample):
-        sample = stack(sample)
-    x, *w = operands(sample, *([] if weights is None else [weights]))
+    points: Any = sample
+    by: Any = bins
+    columns = not hasattr(points, "shape")  # given one by one
+    if columns and any(isinstance(v, Tensor) for v in points):
+        points = stack(points)
+    x, *w = operands(points, *([] if weights is None else [weights]))
     if columns or x.ndim != 2:
         x = atleast_2d(x).T
     depth = x.shape[1]
     try:
-        if len(bins) != depth:
+        if len(by) != depth:
             raise ValueError(
                 "The dimension of bins must be equal to the dimension of the sample x."
             )
     except TypeError:
-        bins = [bins] * depth
+        by = [by] * depth
     ranges = [None] * depth if range is None else list(range)
     if len(ranges) != depth:
         raise ValueError("range argument must have one entry per dimension")
     limits = [_limits(v, "histogramdd()") for v in ranges]
     numbers: list[int | None] = []  # of bins; None where the edges are given
     given: list[NDArray] = []
-    for i, (entry, limit) in enumerate(zip(bins, limits, strict=True)):
+    for i, (entry, limit) in enumerate(zip(by, limits, strict=True)):
         number = _number_of_bins(entry, i)
         numbers.append(number)
         if number is None:
@@ -285,10 +293,10 @@ def _number_of_bins(entry: Any, i: int) -> int | None:
 
 
 def histogram2d(
-    x: Any,
-    y: Any,
-    bins: Any = 10,
-    range: Any = None,
+    x: ArrayLike,
+    y: ArrayLike,
+    bins: ArrayLike = 10,
+    range: Sequence[Bounds | None] | None = None,
     density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[NDArray, NDArray, NDArray]:
@@ -309,16 +317,17 @@ def histogram2d(
     array([[1., 0.],
            [1., 1.]])
     """
-    if len(x) != len(y):
+    by: Any = bins
+    if len(x) != len(y):  # type: ignore[arg-type]
         raise ValueError("x and y must have the same length.")
     try:
-        both = len(bins) not in (1, 2)
+        both = len(by) not in (1, 2)
     except TypeError:
         both = False
     if both:
-        edges = asarray(bins)
-        bins = [edges, edges]
-    counts, edges_along = histogramdd(operands(x, y), bins, range, density, weights)
+        edges = asarray(by)
+        by = [edges, edges]
+    counts, edges_along = histogramdd(operands(x, y), by, range, density, weights)
     return counts, edges_along[0], edges_along[1]
 
 
@@ -386,7 +395,7 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
     )
 
 
-def digitize(x: ArrayLike, bins: Any, right: bool = False) -> NDArray:
+def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> NDArray:
     """The index of the bin that each element lies in: ``bins[i-1] <= x < bins[i]``.
 
     Args:
@@ -402,7 +411,7 @@ def digitize(x: ArrayLike, bins: Any, right: bool = False) -> NDArray:
     """
     v, edges = operands(x, bins)
     if not isinstance(bins, Tensor):
-        np.digitize(np.zeros(0, v.dtype), bins)  # NumPy's errors
+        np.digitize(np.zeros(0, v.dtype), bins)  # type: ignore[arg-type]  # NumPy's errors
     return gil_op(
         "digitize",
         lambda u, e: np.digitize(u, e, right),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from lazyarray.ops.hosts import handed_over
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import Array, ArrayLike, Mode, ShapeLike
     from lazyarray.engine import Device
 
 __all__ = [
@@ -260,7 +260,9 @@ def ndenumerate(arr: ArrayLike) -> np.ndenumerate[Any]:
 # ---- indices -------------------------------------------------------------------------------------
 
 
-def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[NDArray, ...]:
+def unravel_index(
+    indices: ArrayLike, shape: ShapeLike, order: Literal["C", "F"] = "C"
+) -> tuple[NDArray, ...]:
     """Indices of a flattened array as indices along each axis of a ``shape``.
 
     Args:
@@ -275,9 +277,9 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[NDArray, 
     >>> [i.item() for i in la.unravel_index(la.argmax(la.array([[1, 2], [9, 4]])), (2, 2))]
     [1, 0]
     """
-    dims = shape if isinstance(shape, (int, np.integer)) else tuple(shape)
+    dims: Any = shape if isinstance(shape, (int, np.integer)) else tuple(shape)  # type: ignore[arg-type]
     if not isinstance(indices, Tensor):
-        found = np.unravel_index(indices, dims, order)
+        found: Any = np.unravel_index(indices, dims, order)  # type: ignore[arg-type]
         return tuple([returned(array(i)) if isinstance(i, np.generic) else array(i) for i in found])
     x: NDArray = indices
     return tuple(
@@ -293,7 +295,10 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[NDArray, 
 
 
 def ravel_multi_index(
-    multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C"
+    multi_index: ArrayLike,
+    dims: ShapeLike,
+    mode: Mode | tuple[Mode, ...] = "raise",
+    order: Literal["C", "F"] = "C",
 ) -> NDArray:
     """Indices along each axis of a shape ``dims`` as indices of the flattened array.
 
@@ -310,8 +315,8 @@ def ravel_multi_index(
     >>> la.ravel_multi_index(la.array([[0, 1], [2, 0]]), (2, 3)).asnumpy()
     array([2, 3])
     """
-    parts = list(multi_index)
-    given = dims if isinstance(dims, (int, np.integer)) else tuple(dims)
+    parts: list[Any] = list(multi_index)  # type: ignore[arg-type]
+    given: Any = dims if isinstance(dims, (int, np.integer)) else tuple(dims)  # type: ignore[arg-type]
     modes: Any = mode if isinstance(mode, str) else tuple(mode)
     if not any(isinstance(i, Tensor) for i in parts):
         return returned(array(np.ravel_multi_index(tuple(parts), given, modes, order)))
@@ -346,7 +351,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[NDArray, ...]:
     return (arange(n),) * ndim
 
 
-def diag_indices_from(arr: Any) -> tuple[NDArray, ...]:
+def diag_indices_from(arr: Array) -> tuple[NDArray, ...]:
     """:func:`diag_indices` for an array of two or more axes, all of one length.
 
     Args:
@@ -415,7 +420,7 @@ def _triangle(
     return results[0], results[1]
 
 
-def tril_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
+def tril_indices_from(arr: Array, k: int = 0) -> tuple[NDArray, NDArray]:
     """:func:`tril_indices` for a matrix.
 
     Args:
@@ -432,7 +437,7 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
     return _triangle("tril_indices", arr.shape[-2], k, arr.shape[-1], device_of(arr))
 
 
-def triu_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
+def triu_indices_from(arr: Array, k: int = 0) -> tuple[NDArray, NDArray]:
     """:func:`triu_indices` for a matrix.
 
     Args:

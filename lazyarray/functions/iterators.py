@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +12,13 @@ from lazyarray.lazy._lazy import Tensor, TracingError, is_capturing
 from lazyarray.ops import _rows
 from lazyarray.ops._layout import values
 
+if TYPE_CHECKING:
+    from lazyarray._types import ArrayLike
+
 __all__ = ["nditer", "nested_iters"]
 
 
-def nditer(op: Any, *args: Any, **kwargs: Any) -> np.nditer:
+def nditer(op: ArrayLike | Sequence[ArrayLike | None], *args: Any, **kwargs: Any) -> np.nditer:
     """NumPy's iterator over one array or several together; arguments as ``numpy.nditer``.
 
     It reads and, with ``op_flags=["readwrite"]``, writes the memory of the arrays itself. Waits for
@@ -39,7 +43,12 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> np.nditer:
     return np.nditer(_lent(op, "nditer()"), *args, **kwargs)
 
 
-def nested_iters(op: Any, axes: Any, *args: Any, **kwargs: Any) -> tuple[np.nditer, ...]:
+def nested_iters(
+    op: ArrayLike | Sequence[ArrayLike | None],
+    axes: Sequence[Sequence[int]],
+    *args: Any,
+    **kwargs: Any,
+) -> tuple[np.nditer, ...]:
     """NumPy's iterators nested in each other, over groups of axes. Waits, as :func:`nditer`.
 
     Args:

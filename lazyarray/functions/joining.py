@@ -123,7 +123,7 @@ def _common_dtype(objects: list[Any], parts: list[NDArray]) -> np.dtype[Any]:
 
 
 def stack(
-    arrays: Sequence[Any],
+    arrays: Sequence[ArrayLike],
     axis: int = 0,
     out: NDArray | None = None,
     *,

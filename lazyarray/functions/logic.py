@@ -15,7 +15,7 @@ from lazyarray.ops._rows import Ufunc, asarray, full, holds_scalar, probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import Array, ArrayLike
 
 __all__ = [
     "allclose",
@@ -38,7 +38,11 @@ _all = op.all
 
 
 def isclose(
-    a: ArrayLike, b: ArrayLike, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False
+    a: ArrayLike,
+    b: ArrayLike,
+    rtol: ArrayLike = 1.0e-5,
+    atol: ArrayLike = 1.0e-8,
+    equal_nan: bool = False,
 ) -> NDArray:
     """Where ``|a - b| <= atol + rtol * |b|``; the tolerances may be arrays, too.
 
@@ -55,10 +59,10 @@ def isclose(
     >>> la.isclose(la.array([1.0, 2.0]), [1.0 + 1e-9, 2.1]).asnumpy()
     array([ True, False])
     """
-    given = (a, b, atol, rtol)
+    given: tuple[Any, ...] = (a, b, atol, rtol)
     weak = [isinstance(o, (int, float, complex)) for o in given]
     arrays = iter(operands(*[o for o, w in zip(given, weak, strict=True) if not w]))
-    x, y, atol, rtol = [o if w else next(arrays) for o, w in zip(given, weak, strict=True)]
+    x, y, near, share = [o if w else next(arrays) for o, w in zip(given, weak, strict=True)]
     if isinstance(y, Tensor):  # inexact, for abs() of the least integer
         y = y.astype(np.result_type(y.dtype, 1.0), copy=False)
     elif isinstance(y, int):
@@ -71,7 +75,7 @@ def isclose(
         if mode == "warn":
             warnings.warn(message, RuntimeWarning, stacklevel=2)
     with np.errstate(invalid="ignore"):
-        close = op.less_equal(abs(x - y), atol + rtol * abs(y))
+        close = op.less_equal(abs(x - y), near + share * abs(y))
         numbers = not isinstance(x, Tensor) and not isinstance(y, Tensor)
         result = close & _is(op.isfinite, y) | (x == y if numbers else op.equal(x, y))
         if equal_nan:
@@ -263,7 +267,7 @@ def iterable(y: ArrayLike) -> bool:
     return y.ndim > 0 if isinstance(y, Tensor) else bool(np.iterable(y))
 
 
-def isfortran(a: Any) -> bool:
+def isfortran(a: Array) -> bool:
     """Whether the memory is in Fortran order and not in C order, too.
 
     Returns: a bool; not so for vectors.

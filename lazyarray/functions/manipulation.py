@@ -192,7 +192,7 @@ def expand_dims(a: ArrayLike, axis: int | tuple[int, ...]) -> NDArray:
 def atleast_1d(x: ArrayLike, /) -> NDArray: ...
 @overload
 def atleast_1d(*arys: ArrayLike) -> tuple[NDArray, ...]: ...
-def atleast_1d(*arys: ArrayLike) -> Any:
+def atleast_1d(*arys: ArrayLike) -> NDArray | tuple[NDArray, ...]:
     """Each argument as a view of at least one dimension; a tuple of them if there are several.
 
     Args:
@@ -210,7 +210,7 @@ def atleast_1d(*arys: ArrayLike) -> Any:
 def atleast_2d(x: ArrayLike, /) -> NDArray: ...
 @overload
 def atleast_2d(*arys: ArrayLike) -> tuple[NDArray, ...]: ...
-def atleast_2d(*arys: ArrayLike) -> Any:
+def atleast_2d(*arys: ArrayLike) -> NDArray | tuple[NDArray, ...]:
     """Each argument as a view of at least two dimensions, new axes in front.
 
     Args:
@@ -228,7 +228,7 @@ def atleast_2d(*arys: ArrayLike) -> Any:
 def atleast_3d(x: ArrayLike, /) -> NDArray: ...
 @overload
 def atleast_3d(*arys: ArrayLike) -> tuple[NDArray, ...]: ...
-def atleast_3d(*arys: ArrayLike) -> Any:
+def atleast_3d(*arys: ArrayLike) -> NDArray | tuple[NDArray, ...]:
     """Each argument as a view of at least three dimensions: (N,) is (1, N, 1), (M, N) (M, N, 1).
 
     Args:

@@ -16,14 +16,19 @@ from lazyarray.ops.hosts import given
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike, DTypeLike
+    from lazyarray._types import ArrayLike, DTypeLike, Memory
     from lazyarray.engine import Device
 
 __all__ = ["frombuffer", "may_share_memory", "shares_memory"]
 
 
 def frombuffer(
-    buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0, *, like: object = None
+    buffer: Memory,
+    dtype: DTypeLike = float,
+    count: int = -1,
+    offset: int = 0,
+    *,
+    like: object = None,
 ) -> NDArray:
     """A vector on the memory of a buffer, read-only if the buffer is.
 
@@ -48,10 +53,11 @@ def frombuffer(
     bytearray(b'\\x00\\x07\\x07')
     """
     device = like.device if isinstance(like, Tensor) else None
-    if isinstance(buffer, Tensor):
-        mine: Any = buffer
-        buffer = mine.data
-    host = np.frombuffer(buffer, dtype, count, offset)
+    lent: Any = buffer
+    if isinstance(lent, Tensor):
+        mine: Any = lent
+        lent = mine.data
+    host = np.frombuffer(lent, dtype, count, offset)
     return on_memory(host, device) if holdable(host) else given(host, device)
 
 
@@ -83,7 +89,7 @@ def _places(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return found[0], found[1]
 
 
-def may_share_memory(a: ArrayLike, b: ArrayLike, max_work: Any = None) -> bool:
+def may_share_memory(a: ArrayLike, b: ArrayLike, max_work: int | None = None) -> bool:
     """Whether the arrays' memory ranges overlap; see :func:`shares_memory`.
 
     Args:
@@ -98,10 +104,10 @@ def may_share_memory(a: ArrayLike, b: ArrayLike, max_work: Any = None) -> bool:
     True
     """
     places = _places(a, b)
-    return places is not None and np.may_share_memory(*places, max_work=max_work)
+    return places is not None and np.may_share_memory(*places, max_work=max_work)  # type: ignore[arg-type]
 
 
-def shares_memory(a: ArrayLike, b: ArrayLike, max_work: Any = None) -> bool:
+def shares_memory(a: ArrayLike, b: ArrayLike, max_work: int | None = None) -> bool:
     """Whether an element of one array is one of the other's.
 
     Args:
@@ -116,7 +122,7 @@ def shares_memory(a: ArrayLike, b: ArrayLike, max_work: Any = None) -> bool:
     (False, True)
     """
     places = _places(a, b)
-    return places is not None and np.shares_memory(*places, max_work=max_work)
+    return places is not None and np.shares_memory(*places, max_work=max_work)  # type: ignore[arg-type]
 
 
 # ---- devices -------------------------------------------------------------------------------------

@@ -232,8 +232,8 @@ def nanvar(
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = None,
-    mean: Any = None,
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> NDArray:
     """Variance over axes of what is no NaN, with ``n - ddof`` in the denominator.
@@ -255,7 +255,7 @@ def nanvar(
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
     if gaps is None:
-        known = {} if mean is None else {"mean": mean}
+        known: dict[str, Any] = {} if mean is None else {"mean": mean}
         result: NDArray = statistics.var(x, axis, dtype, out, ddof, keepdims, where=where, **known)
         return result
     _check_inexact(dtype, out)
@@ -482,7 +482,11 @@ def nancumprod(
 
 
 def nan_to_num(
-    x: ArrayLike, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+    x: ArrayLike,
+    copy: bool = True,
+    nan: ArrayLike = 0.0,
+    posinf: ArrayLike | None = None,
+    neginf: ArrayLike | None = None,
 ) -> NDArray:
     """NaNs and infinities replaced by numbers.
 
@@ -503,9 +507,10 @@ def nan_to_num(
     if y.dtype.kind not in "fc":
         return _apart(y, given)
     limits = np.finfo(y.dtype)
-    high = limits.max if posinf is None else posinf
-    low = limits.min if neginf is None else neginf
-    for value in (nan, high, low):
+    high: Any = limits.max if posinf is None else posinf
+    low: Any = limits.min if neginf is None else neginf
+    number: Any = nan
+    for value in (number, high, low):
         dtype = value.dtype if isinstance(value, Tensor) else np.result_type(value)
         if not np.can_cast(dtype, limits.dtype, "same_kind"):
             raise TypeError(

@@ -26,7 +26,7 @@ from lazyarray.ops._rows import asarray, assign_to, probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, PadMode, PadWidth
 
 __all__ = ["pad"]
 
@@ -51,7 +51,9 @@ _OPTIONS = {
 }
 
 
-def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> NDArray:
+def pad(
+    array: ArrayLike, pad_width: PadWidth, mode: PadMode = "constant", **kwargs: Any
+) -> NDArray:
     """An array with ``pad_width`` more places before and after each axis, filled as ``mode`` says.
 
     Args:
@@ -79,7 +81,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     if callable(mode):
         return gil_op(
             "pad",
-            lambda v: np.pad(v, widths, mode, **kwargs),
+            lambda v: np.pad(v, widths, mode, **kwargs),  # type: ignore[call-overload]
             [x],
             shape,
             "function",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
@@ -256,6 +256,14 @@ def indices(
 @overload
 def indices(
     dimensions: Sequence[int],
+    dtype: DTypeLike,
+    sparse: Literal[True],
+    *,
+    device: DeviceLike = ...,
+) -> tuple[NDArray, ...]: ...
+@overload
+def indices(
+    dimensions: Sequence[int],
     dtype: DTypeLike = ...,
     *,
     sparse: Literal[True],
@@ -267,7 +275,7 @@ def indices(
     sparse: bool = False,
     *,
     device: DeviceLike = None,
-) -> Any:
+) -> NDArray | tuple[NDArray, ...]:
     """For each axis of a grid, the index along it at each place, as one array.
 
     Args:

@@ -32,7 +32,15 @@ from lazyarray.ops._rows import Gufunc, astype, out_array, probe, sole_out, writ
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike, Casting, DTypeLike, Order
+    from lazyarray._types import (
+        ArrayLike,
+        Casting,
+        CoreAxes,
+        DTypeLike,
+        Order,
+        ShapeLike,
+        Signature,
+    )
 
 __all__ = [
     "dot",
@@ -217,7 +225,7 @@ def outer(a: ArrayLike, b: ArrayLike, out: NDArray | None = None) -> NDArray:
     return _multiply(ravel(x)[:, None], ravel(y)[None, :], out=out)
 
 
-def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> NDArray:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[ShapeLike] = 2) -> NDArray:
     """The sum of products over pairs of axes: the last ``axes`` of ``a`` and first of ``b``.
 
     Args:
@@ -232,10 +240,11 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> NDArray:
     6.0
     """
     x, y = operands(a, b)
+    given: Any = axes
     try:
-        mine, theirs = axes
+        mine, theirs = given
     except TypeError:
-        mine, theirs = range(-axes, 0), range(axes)
+        mine, theirs = range(-given, 0), range(given)
     mine, theirs = _list(mine), _list(theirs)
     if len(mine) != len(theirs):
         raise ValueError("shape-mismatch for sum")
@@ -306,7 +315,7 @@ class _Choice(NamedTuple):
     dtype: DTypeLike = None
     casting: Casting = "same_kind"
     order: Order = "K"
-    signature: Any = None
+    signature: Signature = None
 
     def loop(self, ufunc: np.ufunc, pair: list[NDArray], out: NDArray | None) -> Any:
         """The dtypes that the loop takes and gives; NumPy's errors."""
@@ -440,14 +449,14 @@ def vecdot(
     /,
     out: NDArray | None = None,
     *,
-    axes: Sequence[Any] | None = None,
+    axes: CoreAxes = None,
     axis: int = -1,
     keepdims: bool = False,
     casting: Casting = "same_kind",
     order: Order = "K",
     dtype: DTypeLike = None,
     subok: bool = True,
-    signature: Any = None,
+    signature: Signature = None,
 ) -> NDArray:
     """The sum of products over one axis, with the conjugate of ``x1``; other axes broadcast.
 
@@ -462,7 +471,8 @@ def vecdot(
     """
     if not isinstance(keepdims, bool):
         raise TypeError("'keepdims' must be a boolean")
-    options = {"dtype": dtype, "casting": casting, "order": order, "signature": signature}
+    options: dict[str, Any] = {"dtype": dtype, "casting": casting, "order": order}
+    options["signature"] = signature
     if axes is not None:
         if axis != -1 or keepdims:
             raise TypeError("cannot specify both 'axis' or 'keepdims' and 'axes'")
@@ -482,12 +492,12 @@ def matvec(
     /,
     out: NDArray | None = None,
     *,
-    axes: Sequence[Any] | None = None,
+    axes: CoreAxes = None,
     casting: Casting = "same_kind",
     order: Order = "K",
     dtype: DTypeLike = None,
     subok: bool = True,
-    signature: Any = None,
+    signature: Signature = None,
 ) -> NDArray:
     """The products of matrices and vectors.
 
@@ -515,12 +525,12 @@ def vecmat(
     /,
     out: NDArray | None = None,
     *,
-    axes: Sequence[Any] | None = None,
+    axes: CoreAxes = None,
     casting: Casting = "same_kind",
     order: Order = "K",
     dtype: DTypeLike = None,
     subok: bool = True,
-    signature: Any = None,
+    signature: Signature = None,
 ) -> NDArray:
     """The products of vectors' conjugates and matrices.
 

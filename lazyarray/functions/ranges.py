@@ -231,7 +231,7 @@ def linspace(
     ctx: DeviceLike = None,
     *,
     device: DeviceLike = None,
-) -> Any:
+) -> NDArray | tuple[NDArray, NDArray | np.ndarray | np.inexact]:
     """``num`` evenly spaced numbers from ``start`` to ``stop`` (without it if not ``endpoint``).
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
@@ -16,7 +16,7 @@ from lazyarray.ops._rows import asarray, assign_to, rolled
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, ShapeLike
 
 __all__ = ["flip", "fliplr", "flipud", "rot90", "roll"]
 _BACKWARDS = slice(None, None, -1)
@@ -99,7 +99,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> NDArray:
     return viewed(m, np.rot90, k, axes)
 
 
-def roll(a: ArrayLike, shift: Any, axis: int | Sequence[int] | None = None) -> NDArray:
+def roll(a: ArrayLike, shift: ShapeLike, axis: int | Sequence[int] | None = None) -> NDArray:
     """Elements shifted along axes; what leaves at one end enters at the other.
 
     Args:
@@ -119,7 +119,7 @@ def roll(a: ArrayLike, shift: Any, axis: int | Sequence[int] | None = None) -> N
     if axis is None:
         return reshape(roll(ravel(x), shift, 0), x.shape)
     axes = normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
-    pairs = np.broadcast(shift, axes)
+    pairs = np.broadcast(shift, axes)  # type: ignore[arg-type]
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     shifts = dict.fromkeys(range(x.ndim), 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from lazyarray.ops._rows import asarray, astype, clamp, out_array, select, writa
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike, Casting, DTypeLike
+    from lazyarray._types import ArrayLike, Casting, DTypeLike, Out
 
 __all__ = ["clip", "round", "around", "fix"]
 
@@ -25,15 +26,15 @@ _MISSING: Any = np._NoValue  # what help() shows: <no value>
 
 def clip(
     a: ArrayLike,
-    a_min: Any = _MISSING,
-    a_max: Any = _MISSING,
-    out: Any = None,
+    a_min: ArrayLike | None = _MISSING,
+    a_max: ArrayLike | None = _MISSING,
+    out: Out | EllipsisType = None,
     *,
-    min: Any = _MISSING,
-    max: Any = _MISSING,
+    min: ArrayLike | None = _MISSING,
+    max: ArrayLike | None = _MISSING,
     casting: Casting = "same_kind",
     dtype: DTypeLike = None,
-    where: Any = True,
+    where: ArrayLike = True,
     order: str | None = "K",
     subok: bool = True,
 ) -> NDArray:
@@ -57,7 +58,10 @@ def clip(
     >>> la.clip(la.array([-2, 0, 9]), 0, 5).asnumpy()
     array([0, 0, 5])
     """
-    low, high = a_min, a_max
+    low: Any = a_min
+    high: Any = a_max
+    to: Any = out
+    mask: Any = where
     if low is _MISSING and high is _MISSING:
         low, high = [None if v is _MISSING else v for v in (min, max)]
     elif low is _MISSING or high is _MISSING:
@@ -69,7 +73,7 @@ def clip(
             "forbidden."
         )
     x = asarray(a)
-    if isinstance(out, Tensor) and follows(x) and out.var == x.var:
+    if isinstance(to, Tensor) and follows(x) and to.var == x.var:
         x = x.copy()  # the gradient looks at it
     if x.dtype.kind in "iu":
         # As NumPy: a limit beyond the dtype's range is none.
@@ -78,27 +82,27 @@ def clip(
         if type(high) is int and high >= np.iinfo(x.dtype).max:
             high = None
     order = order_of(order, "K")
-    if casting != "same_kind" or dtype is not None or where is not True or order != "K":
+    if casting != "same_kind" or dtype is not None or mask is not True or order != "K":
         low, high = [asarray(v) if isinstance(v, list | tuple) else v for v in (low, high)]
-        operands: list[Any] = [x, low, high, out]
+        operands: list[Any] = [x, low, high, to]
         ones = [np.ones(1, v.dtype) if hasattr(v, "dtype") else v for v in operands]
         np.clip(*ones, casting=casting, dtype=dtype)  # its errors
         if dtype is not None:
             x, low, high = [_as(v, dtype) for v in (x, low, high)]
         found = clip(x, low, high)
-        if where is not True:
-            found = select(asarray(where), found, out if isinstance(out, Tensor) else found)
-        if order != "K" and out is None:
+        if mask is not True:
+            found = select(asarray(mask), found, to if isinstance(to, Tensor) else found)
+        if order != "K" and to is None:
             found = copy(found, order)
-        if out is Ellipsis:
+        if to is Ellipsis:
             return writable(found)
-        return deliver(found, out, "clip", broadcasts=True, back="unsafe")
+        return deliver(found, to, "clip", broadcasts=True, back="unsafe")
     if low is None:
-        return op.positive(x, out=out) if high is None else op.minimum(x, high, out=out)
+        return op.positive(x, out=to) if high is None else op.minimum(x, high, out=to)
     if high is None:
-        return op.maximum(x, low, out=out)
+        return op.maximum(x, low, out=to)
     found = clamp(x, low, high)
-    return writable(found) if out is Ellipsis else deliver(found, out, "clip", broadcasts=True)
+    return writable(found) if to is Ellipsis else deliver(found, to, "clip", broadcasts=True)
 
 
 def _as(v: Any, dtype: Any) -> Any:

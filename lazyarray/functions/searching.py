@@ -43,7 +43,9 @@ _MISSING: Any = np._NoValue  # what help() shows: <no value>
 def where(condition: ArrayLike, /) -> tuple[NDArray, ...]: ...
 @overload
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> NDArray: ...
-def where(condition: ArrayLike, x: ArrayLike = _MISSING, y: ArrayLike = _MISSING, /) -> Any:
+def where(
+    condition: ArrayLike, x: ArrayLike = _MISSING, y: ArrayLike = _MISSING, /
+) -> NDArray | tuple[NDArray, ...]:
     """Elements of ``x`` where ``condition`` is true, of ``y`` elsewhere; the three broadcast.
 
     Without ``x`` and ``y`` it is :func:`nonzero`. Waits for the values then.

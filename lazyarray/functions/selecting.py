@@ -125,7 +125,7 @@ def _key_along(shape: Shape, index: NDArray, axis: int) -> tuple[Any, ...]:
 
 
 def compress(
-    condition: Any, a: ArrayLike, axis: int | None = None, out: NDArray | None = None
+    condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: NDArray | None = None
 ) -> NDArray:
     """The entries along an axis for which a vector of conditions is true.
 
@@ -142,7 +142,7 @@ def compress(
     >>> la.compress([True, False, True], la.array([1, 2, 3])).asnumpy()
     array([1, 3])
     """
-    if np.ndim(condition) != 1:
+    if np.ndim(condition) != 1:  # type: ignore[arg-type]
         raise ValueError("condition must be a 1-d array")
     return take(a, looked_at(condition, "compress()", np.flatnonzero), axis, out)
 
@@ -165,7 +165,9 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray:
     return take(ravel(arr), looked_at(condition, "extract()", np.flatnonzero))
 
 
-def choose(a: ArrayLike, choices: Any, out: NDArray | None = None, mode: str = "raise") -> NDArray:
+def choose(
+    a: ArrayLike, choices: ArrayLike, out: NDArray | None = None, mode: str = "raise"
+) -> NDArray:
     """At each place the element of that array of ``choices`` which ``a`` names there.
 
     Args:
@@ -180,7 +182,7 @@ def choose(a: ArrayLike, choices: Any, out: NDArray | None = None, mode: str = "
     >>> la.choose(la.array([0, 1]), [la.array([1, 2]), la.array([3, 4])]).asnumpy()
     array([1, 4])
     """
-    given = list(choices)
+    given: list[Any] = list(choices)  # type: ignore[arg-type]
     x, *options = operands(a, *given)
     if any(type(c) in (int, float, complex) for c in given):  # Python's numbers are weak
         pairs = zip(given, options, strict=True)
@@ -204,7 +206,9 @@ def choose(a: ArrayLike, choices: Any, out: NDArray | None = None, mode: str = "
     return deliver(result, out, "choose", back="unsafe")
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> NDArray:
+def select(
+    condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0
+) -> NDArray:
     """At each place the element of that array whose condition is the first true one there.
 
     Args:
@@ -225,7 +229,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     if len(condlist) == 0:
         raise ValueError("select with an empty condition list is not possible")
     conditions = [*condlist]
-    given = [*choicelist, default]
+    given: list[Any] = [*choicelist, default]
     arrays = operands(*conditions, *given)
     conditions, choices = arrays[: len(conditions)], arrays[len(conditions) :]
     kinds = [

@@ -108,7 +108,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> Any:
+) -> NDArray | tuple[NDArray, ...]:
     """The distinct elements (or, along an axis, the distinct entries), sorted.
 
     Waits for the values: the result's shape depends on them.
@@ -296,7 +296,7 @@ def intersect1d(
 ) -> tuple[NDArray, NDArray, NDArray]: ...
 def intersect1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False
-) -> Any:
+) -> NDArray | tuple[NDArray, NDArray, NDArray]:
     """The distinct elements that both arrays have, sorted. Waits for the values.
 
     Args:

@@ -338,7 +338,7 @@ def average(
     returned: bool = False,
     *,
     keepdims: bool = False,
-) -> Any:
+) -> NDArray | tuple[NDArray, NDArray]:
     """Weighted mean over the axes, and, if ``returned``, the sum of the weights.
 
     Args:

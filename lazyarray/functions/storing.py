@@ -26,7 +26,7 @@ from lazyarray.ops._rows import assign_to, holds_scalar, out_array, select, stri
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import Array, ArrayLike, Casting
 
 __all__ = ["put_along_axis", "put", "putmask", "place", "fill_diagonal", "copyto"]
 
@@ -200,7 +200,9 @@ def fill_diagonal(a: NDArray, val: ArrayLike, wrap: bool = False) -> None:
     assign_to(diagonal, val)
 
 
-def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+def copyto(
+    dst: Array, src: ArrayLike, casting: Casting = "same_kind", where: ArrayLike = True
+) -> None:
     """Copies values into an array, where a mask is true; both broadcast to its shape.
 
     Waits if ``dst`` is a NumPy array.
@@ -219,19 +221,22 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     array([1., 0., 3.])
     """
     if not isinstance(dst, Tensor):
-        hosts = [values(o, "copyto()") if isinstance(o, Tensor) else o for o in (src, where)]
+        hosts: list[Any] = [
+            values(o, "copyto()") if isinstance(o, Tensor) else o for o in (src, where)
+        ]
         np.copyto(dst, hosts[0], casting=casting, where=hosts[1])
         return
     to: NDArray = out_array(dst)
-    if type(src) in (int, float, complex, bool):  # weak, as in NumPy
+    new: Any = src
+    if type(new) in (int, float, complex, bool):  # weak, as in NumPy
         one = np.empty((), to.dtype)
-        np.copyto(one, src, casting=casting)
-        src = one[()]
+        np.copyto(one, new, casting=casting)
+        new = one[()]
     else:
-        (src,) = operands(src)
-        if not np.can_cast(src.dtype, to.dtype, casting):
+        (new,) = operands(new)
+        if not np.can_cast(new.dtype, to.dtype, casting):
             raise TypeError(
-                f"Cannot cast array data from {src.dtype!r} to {to.dtype!r} according to the "
+                f"Cannot cast array data from {new.dtype!r} to {to.dtype!r} according to the "
                 f"rule {casting!r}"
             )
     if where is not True:
@@ -241,8 +246,8 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
                 f"Cannot cast array data from {given.dtype!r} to {np.dtype(np.bool_)!r} according "
                 "to the rule 'safe'"
             )
-        if isinstance(src, Tensor):
-            src = src.astype(to.dtype, copy=False)
+        if isinstance(new, Tensor):
+            new = new.astype(to.dtype, copy=False)
         _, mask = operands(to, given)
-        src = select(mask, src, to)
-    assign_to(to, src)
+        new = select(mask, new, to)
+    assign_to(to, new)

@@ -219,7 +219,7 @@ def _cumulative(
 
 
 def diff(
-    a: Any,
+    a: ArrayLike,
     n: int = 1,
     axis: int = -1,
     prepend: ArrayLike | None = None,
@@ -239,7 +239,7 @@ def diff(
     array([3, 5])
     """
     if n == 0:
-        return a
+        return a  # type: ignore[return-value]  # as NumPy: what was given
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
     x = asarray(a)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -41,13 +42,13 @@ def array2string(
     separator: str = " ",
     prefix: str = "",
     *,
-    formatter: Any = None,
+    formatter: Mapping[str, Callable[[Any], str]] | None = None,
     threshold: int | None = None,
     edgeitems: int | None = None,
-    sign: Any = None,
-    floatmode: Any = None,
+    sign: Literal["-", "+", " "] | None = None,
+    floatmode: Literal["fixed", "unique", "maxprec", "maxprec_equal"] | None = None,
     suffix: str = "",
-    legacy: Any = None,
+    legacy: Literal[False, "1.13", "1.21", "1.25", "2.1", "2.2"] | None = None,
 ) -> str:
     """An array's elements as text, in brackets. Waits for them.
 
@@ -71,20 +72,20 @@ def array2string(
     >>> la.array2string(la.array([1.0, 2.5]), separator=", ", precision=1)
     '[1. , 2.5]'
     """
-    write = functools.partial(
+    write: Any = functools.partial(
         np.array2string,
         max_line_width=max_line_width,
         precision=precision,
         suppress_small=suppress_small,
         separator=separator,
         prefix=prefix,
-        formatter=formatter,
+        formatter=formatter,  # type: ignore[arg-type]
         threshold=threshold,
         edgeitems=edgeitems,
         sign=sign,
         floatmode=floatmode,
         suffix=suffix,
-        legacy=legacy,
+        legacy=legacy,  # type: ignore[arg-type]
     )
     if formatter is not None:  # functions of the user's, which may do anything
         return write(values(a, "array2string()"))

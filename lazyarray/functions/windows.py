@@ -106,7 +106,7 @@ def hanning(M: float) -> NDArray:
     return _window(M, "hanning", lambda n, m: 0.5 + 0.5 * _cos(np.pi * n / (m - 1)))
 
 
-def kaiser(M: Any, beta: Any) -> NDArray:
+def kaiser(M: float, beta: ArrayLike) -> NDArray:
     """A window of ``M`` samples: Bessel functions, the narrower the larger ``beta``.
 
     Args:
@@ -120,10 +120,11 @@ def kaiser(M: Any, beta: Any) -> NDArray:
     array([1., 1., 1.])
     """
     count = _number(M, "kaiser")
-    dtype = np.result_type(np.float64, count, beta.dtype if isinstance(beta, Tensor) else beta)
+    b: Any = beta
+    dtype = np.result_type(np.float64, count, b.dtype if isinstance(b, Tensor) else b)
     if count == 1:
         return full((1,), 1.0, dtype)
-    b: Any = astype(beta, dtype) if isinstance(beta, Tensor) else dtype.type(beta)
+    b = astype(b, dtype) if isinstance(b, Tensor) else dtype.type(b)
     n = arange(0, dtype.type(count))
     alpha = (count - 1) / 2.0
     return i0(b * _sqrt(1 - ((n - alpha) / alpha) ** 2.0)) / i0(b)

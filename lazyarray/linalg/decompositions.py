@@ -140,7 +140,7 @@ def qr(a: ArrayLike, mode: Literal["reduced", "complete"] = ...) -> QRResult: ..
 def qr(a: ArrayLike, mode: Literal["r"]) -> NDArray: ...
 @overload
 def qr(a: ArrayLike, mode: Literal["raw"]) -> tuple[NDArray, NDArray]: ...
-def qr(a: ArrayLike, mode: str = "reduced") -> Any:
+def qr(a: ArrayLike, mode: str = "reduced") -> QRResult | NDArray | tuple[NDArray, NDArray]:
     """Matrices (..., M, N) as a product of orthonormal Q and upper triangular R: (Q, R).
 
     K is min(M, N) below.
@@ -202,7 +202,7 @@ def svd(
 ) -> NDArray: ...
 def svd(
     a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
-) -> Any:
+) -> SVDResult | NDArray:
     """Singular values and vectors of matrices (..., M, N): (U, S, Vh).
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
@@ -198,7 +198,7 @@ def vector_norm(
 # ---- other numbers of a matrix ------------------------------------------------------------------
 
 
-def cond(x: ArrayLike, p: Any = None) -> NDArray:
+def cond(x: ArrayLike, p: float | Literal["fro", "nuc"] | None = None) -> NDArray:
     """The condition number of matrices.
 
     Args:

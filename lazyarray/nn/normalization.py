@@ -23,7 +23,7 @@ from lazyarray.ops._rows import asarray
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, ShapeLike
 
 __all__ = ["batch_norm", "layer_norm", "group_norm"]
 
@@ -199,7 +199,7 @@ def _move(running: Any, seen: Any, momentum: float, factor: float = 1.0) -> None
 
 def layer_norm(
     x: ArrayLike,
-    normalized_shape: Any,
+    normalized_shape: ShapeLike,
     weight: ArrayLike | None = None,
     bias: ArrayLike | None = None,
     eps: float = 1e-5,
@@ -221,7 +221,7 @@ def layer_norm(
            [ 0.,  0.]])
     """
     x, weight, bias, dtype = floats("layer_norm", x, weight, bias)
-    whole = normalized_shape
+    whole: Any = normalized_shape
     shape = tuple(whole) if isinstance(whole, (tuple, list)) else (int(whole),)
     axes = len(shape)
     if not shape or x.shape[-axes:] != shape or x.ndim < axes:

@@ -246,7 +246,7 @@ def _adaptive(name: str, axes: int, x: Any, output_size: Any) -> NDArray:
     return narrowed(y, dtype)
 
 
-def adaptive_avg_pool2d(x: ArrayLike, output_size: Any) -> NDArray:
+def adaptive_avg_pool2d(x: ArrayLike, output_size: ShapeLike) -> NDArray:
     """Means over bins of images.
 
     Bin i of h is rows i H // h up to (i + 1) H / h, rounded up; bins overlap where h doesn't divide
