@@ -30,7 +30,7 @@ Mode: TypeAlias = Literal["raise", "wrap", "clip"]  # for indices out of bounds
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "same_value", "unsafe"]
 File: TypeAlias = str | PathLike[str] | IO[Any]
 Lines: TypeAlias = File | Iterable[str] | Iterable[bytes]  # of a text file, or given one by one
-Memory: TypeAlias = Buffer | NDArray  # what lends its memory
+Memory: TypeAlias = Buffer | Array  # what lends its memory
 Array: TypeAlias = NDArray | np.ndarray[Any, Any]  # ours or NumPy's, and nothing else
 Bins: TypeAlias = (  # how many, their edges, or the estimator of how many
     ArrayLike | Literal["auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -23,7 +23,13 @@ _all = op.all
 _NUMBERS = (bool, int, float, complex)  # whose parts are numbers, as NumPy's functions give them
 
 
-def real(val: ArrayLike) -> Any:
+@overload
+def real(val: np.generic) -> NDArray: ...
+@overload
+def real(val: complex) -> float: ...  # type: ignore[overload-overlap]
+@overload
+def real(val: ArrayLike) -> NDArray: ...
+def real(val: ArrayLike) -> NDArray | float:
     """The real part: a view of a complex array, the array itself otherwise.
 
     Args:
@@ -35,13 +41,20 @@ def real(val: ArrayLike) -> Any:
     array([1.])
     """
     if type(val) in _NUMBERS:
-        return val.real  # type: ignore[union-attr]
+        number: Any = val
+        return number.real
     x = asarray(val)
     part = _part(x, 0) if x.dtype.kind == "c" else x
     return returned(part) if holds_scalar(val) else part
 
 
-def imag(val: ArrayLike) -> Any:
+@overload
+def imag(val: np.generic) -> NDArray: ...
+@overload
+def imag(val: complex) -> float: ...  # type: ignore[overload-overlap]
+@overload
+def imag(val: ArrayLike) -> NDArray: ...
+def imag(val: ArrayLike) -> NDArray | float:
     """The imaginary part: a view of a complex array, new zeros otherwise.
 
     Args:
@@ -53,7 +66,8 @@ def imag(val: ArrayLike) -> Any:
     array([2.])
     """
     if type(val) in _NUMBERS:
-        return val.imag  # type: ignore[union-attr]
+        number: Any = val
+        return number.imag
     x = asarray(val)
     if x.dtype.kind == "c":
         return returned(_part(x, 1)) if holds_scalar(val) else _part(x, 1)

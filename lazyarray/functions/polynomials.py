@@ -20,7 +20,7 @@ from lazyarray.ops._rows import array, asarray, assign_to, astype, full
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, Polynomial
 
 __all__ = [
     "poly",
@@ -61,7 +61,7 @@ class poly1d(np.poly1d):
     (array([3, 6]), array([2, 2]))
     """
 
-    def __init__(self, c_or_r: Any, r: bool = False, variable: str | None = None) -> None:
+    def __init__(self, c_or_r: Polynomial, r: bool = False, variable: str | None = None) -> None:
         given = c_or_r if isinstance(c_or_r, np.poly1d) else atleast_1d(c_or_r)
         super().__init__(given, r, variable)
 
@@ -74,7 +74,13 @@ def _as_given(result: NDArray, *given: Any) -> Any:
 # ---- arithmetic ---------------------------------------------------------------------------------
 
 
-def polyadd(a1: ArrayLike, a2: ArrayLike) -> Any:
+@overload
+def polyadd(a1: np.poly1d, a2: Polynomial) -> poly1d: ...
+@overload
+def polyadd(a1: Polynomial, a2: np.poly1d) -> poly1d: ...
+@overload
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> NDArray: ...
+def polyadd(a1: Polynomial, a2: Polynomial) -> NDArray | poly1d:
     """The sum of two polynomials.
 
     Args:
@@ -91,7 +97,13 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Any:
     return _as_given(x + y, a1, a2)
 
 
-def polysub(a1: ArrayLike, a2: ArrayLike) -> Any:
+@overload
+def polysub(a1: np.poly1d, a2: Polynomial) -> poly1d: ...
+@overload
+def polysub(a1: Polynomial, a2: np.poly1d) -> poly1d: ...
+@overload
+def polysub(a1: ArrayLike, a2: ArrayLike) -> NDArray: ...
+def polysub(a1: Polynomial, a2: Polynomial) -> NDArray | poly1d:
     """The difference of two polynomials.
 
     Args:
@@ -118,7 +130,13 @@ def _padded(a1: Any, a2: Any) -> list[NDArray]:
     ]
 
 
-def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
+@overload
+def polymul(a1: np.poly1d, a2: Polynomial) -> poly1d: ...
+@overload
+def polymul(a1: Polynomial, a2: np.poly1d) -> poly1d: ...
+@overload
+def polymul(a1: ArrayLike, a2: ArrayLike) -> NDArray: ...
+def polymul(a1: Polynomial, a2: Polynomial) -> NDArray | poly1d:
     """The product of two polynomials, without leading zeros.
 
     Waits for the values: the number of leading zeros decides the length.
@@ -139,7 +157,13 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
     return _as_given(array(np.polymul(x, y), None, device), a1, a2)
 
 
-def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
+@overload
+def polydiv(u: np.poly1d, v: Polynomial) -> tuple[poly1d, poly1d]: ...
+@overload
+def polydiv(u: Polynomial, v: np.poly1d) -> tuple[poly1d, poly1d]: ...
+@overload
+def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[NDArray, NDArray]: ...
+def polydiv(u: Polynomial, v: Polynomial) -> tuple[NDArray, NDArray] | tuple[poly1d, poly1d]:
     """Quotient and remainder of two polynomials.
 
     Waits for the values: the remainder has no leading zeros.
@@ -161,7 +185,11 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
     return first, second
 
 
-def polyder(p: ArrayLike, m: int = 1) -> Any:
+@overload
+def polyder(p: np.poly1d, m: int = ...) -> poly1d: ...
+@overload
+def polyder(p: ArrayLike, m: int = ...) -> NDArray: ...
+def polyder(p: Polynomial, m: int = 1) -> NDArray | poly1d:
     """The ``m``-th derivative.
 
     Args:
@@ -184,7 +212,11 @@ def polyder(p: ArrayLike, m: int = 1) -> Any:
     return _as_given(x, p)
 
 
-def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Any:
+@overload
+def polyint(p: np.poly1d, m: int = ..., k: ArrayLike | None = ...) -> poly1d: ...
+@overload
+def polyint(p: ArrayLike, m: int = ..., k: ArrayLike | None = ...) -> NDArray: ...
+def polyint(p: Polynomial, m: int = 1, k: ArrayLike | None = None) -> NDArray | poly1d:
     """The ``m``-th antiderivative.
 
     Args:
@@ -214,7 +246,11 @@ def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Any:
     return _as_given(x, p)
 
 
-def polyval(p: ArrayLike, x: ArrayLike) -> Any:
+@overload
+def polyval(p: Polynomial, x: np.poly1d) -> poly1d: ...
+@overload
+def polyval(p: Polynomial, x: ArrayLike) -> NDArray: ...
+def polyval(p: Polynomial, x: Polynomial) -> NDArray | poly1d:
     """The polynomial's values at ``x``, by Horner's rule.
 
     Args:
@@ -354,10 +390,22 @@ def polyfit(
     y: ArrayLike,
     deg: int,
     rcond: float | None = ...,
-    full: bool = ...,
+    *,
+    full: Literal[True],
     w: ArrayLike | None = ...,
     cov: bool | str = ...,
-) -> tuple[NDArray, ...]: ...
+) -> tuple[NDArray, NDArray, NDArray, NDArray, float]: ...
+@overload
+def polyfit(
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: int,
+    rcond: float | None = ...,
+    full: Literal[False] = ...,
+    w: ArrayLike | None = ...,
+    *,
+    cov: Literal[True, "unscaled"],
+) -> tuple[NDArray, NDArray]: ...
 def polyfit(
     x: ArrayLike,
     y: ArrayLike,
@@ -366,7 +414,7 @@ def polyfit(
     full: bool = False,
     w: ArrayLike | None = None,
     cov: bool | str = False,
-) -> Any:
+) -> NDArray | tuple[NDArray, NDArray] | tuple[NDArray, NDArray, NDArray, NDArray, float]:
     """The polynomial of degree ``deg`` that fits points best: shape (deg + 1,) or (deg + 1, K).
 
     Without ``full`` a worker warns (RankWarning) when it finds the rank too low. Waits for the rank
