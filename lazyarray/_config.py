@@ -6,7 +6,7 @@ import importlib.util
 import os
 import platform
 import warnings
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -49,7 +49,11 @@ if os.path.exists(_HIDDEN):  # one look at the disk: metadata would make the imp
     warnings.warn(f"lazyarray: {_stranger()}", RuntimeWarning, stacklevel=3)
 
 
-def show_config(mode: str = "stdout") -> dict[str, Any] | None:
+@overload
+def show_config(mode: Literal["stdout"] = ...) -> None: ...
+@overload
+def show_config(mode: Literal["dicts"]) -> dict[str, dict[str, object]]: ...
+def show_config(mode: str = "stdout") -> dict[str, dict[str, object]] | None:
     """Prints versions, BLAS, engine, memory, devices, settings; as a dict with ``mode="dicts"``.
 
     ``numpy.show_config`` tells how NumPy itself was built.

@@ -14,6 +14,7 @@ from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import DTypeLike
 
 _KINDS = (
     "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices"
@@ -63,7 +64,7 @@ class flatiter(_rows.FlatOf):
         """A vector of copies of the elements."""
         return self._x.flatten()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         return self.copy().__array__(dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from lazyarray.context import cpu
 from lazyarray.engine import Device
 from lazyarray.ops._rows import holdable
 from lazyarray.ops.hosts import given, note
+
+if TYPE_CHECKING:
+    from lazyarray._types import Array, DTypeLike, File, MapMode, ShapeLike
 
 __all__ = ["memmap"]
 
@@ -48,20 +51,22 @@ class memmap(NDArray):
 
     def __new__(
         cls,
-        filename: Any,
-        dtype: Any = np.uint8,
-        mode: Any = "r+",
+        filename: File,
+        dtype: DTypeLike = np.uint8,
+        mode: MapMode = "r+",
         offset: int = 0,
-        shape: Any = None,
-        order: Any = "C",
-    ) -> Any:
-        return cls.of(np.memmap(filename, dtype, mode, offset, shape, order))
+        shape: ShapeLike | None = None,
+        order: Literal["C", "F"] = "C",
+    ) -> Self:
+        mapped: Any = np.memmap
+        made: Any = cls.of(mapped(filename, dtype, mode, offset, shape, order))
+        return made
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass  # it is made
 
     @classmethod
-    def of(cls, host: np.memmap[Any, Any], device: Device | None = None) -> Any:
+    def of(cls, host: np.memmap[Any, Any], device: Device | None = None) -> Array:
         """The array of a NumPy memmap, on its memory; a copy on another device than the host.
 
         Args:

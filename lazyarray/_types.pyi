@@ -29,6 +29,9 @@ Order: TypeAlias = Literal["C", "F", "A", "K"] | None
 Mode: TypeAlias = Literal["raise", "wrap", "clip"]  # for indices out of bounds
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "same_value", "unsafe"]
 File: TypeAlias = str | PathLike[str] | IO[Any]
+MapMode: TypeAlias = Literal[  # of a file on whose memory an array is
+    "r", "c", "r+", "w+", "readonly", "copyonwrite", "readwrite", "write"
+]
 Lines: TypeAlias = File | Iterable[str] | Iterable[bytes]  # of a text file, or given one by one
 Memory: TypeAlias = Buffer | Array  # what lends its memory
 Array: TypeAlias = NDArray | np.ndarray[Any, Any]  # ours or NumPy's, and nothing else

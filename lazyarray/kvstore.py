@@ -11,6 +11,11 @@ from lazyarray.lazy._lazy import Tensor, paused
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray.distributed import Communicator
+
+    Keys = int | str | Sequence[int | str]
+    # An array, or several, of a key; or a list of these, of several keys.
+    Values = NDArray | Sequence[NDArray] | Sequence[Sequence[NDArray]]
 
 __all__ = ["KVStore", "create"]
 
@@ -76,7 +81,7 @@ class KVStore:
     (0, 1, 'dist_sync')
     """
 
-    def __init__(self, name: str, comm: Any) -> None:
+    def __init__(self, name: str, comm: Communicator | None) -> None:
         self.type = name
         self._comm = comm
         self._values: dict[Key, NDArray] = {}
@@ -110,7 +115,7 @@ class KVStore:
     # MXNet's name in 1.x
     _barrier = barrier
 
-    def init(self, key: Any, value: Any) -> None:
+    def init(self, key: Keys, value: Values) -> None:
         """Begins keys with values; those of rank 0, if there are several ranks.
 
         Args:
@@ -130,7 +135,7 @@ class KVStore:
                     self._comm.broadcast(own, out=own, name=f"key {k}")
             self._values[k] = own
 
-    def push(self, key: Any, value: Any, priority: int = 0) -> None:
+    def push(self, key: Keys, value: Values, priority: int = 0) -> None:
         """Adds up the arrays of each key, over a list and over all ranks, and stores the sum.
 
         Args:
@@ -155,7 +160,7 @@ class KVStore:
             self._issue()
 
     def pull(
-        self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True
+        self, key: Keys, out: Values | None = None, priority: int = 0, ignore_sparse: bool = True
     ) -> None:
         """Copies each key's value to an array, or to each of a list of them.
 
@@ -180,7 +185,9 @@ class KVStore:
                 for o in outs:
                     self._values[k].copyto(o)
 
-    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
+    def pushpull(
+        self, key: Keys, value: Values, out: Values | None = None, priority: int = 0
+    ) -> None:
         """:meth:`push`, then :meth:`pull` to ``out``, or to ``value`` itself.
 
         Without an optimiser the stored value stays as it is: what is pulled is the sum.
@@ -221,7 +228,7 @@ class KVStore:
                 for o in to:
                     found.copyto(o)
 
-    def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
+    def broadcast(self, key: Keys, value: Values, out: Values, priority: int = 0) -> None:
         """:meth:`init`, then :meth:`pull` to ``out``.
 
         Args:

@@ -44,6 +44,33 @@ assert_type(rng.integers(10, size=3), NDArray)
 assert_type(np.interp(x[0], x[1], x[2]), NDArray)
 assert_type((x / 2)[1:] ** 2 - x.mean(axis=0), NDArray)
 assert_type(x.shape, tuple[int, ...])
+# The result's type depends on what is asked for.
+assert_type(np.linspace(0, 1, 5), NDArray)
+assert_type(np.average(x, returned=True), tuple[NDArray, NDArray])
+assert_type(np.intersect1d(x, x, return_indices=True), tuple[NDArray, NDArray, NDArray])
+assert_type(np.indices((2, 3), int, True), tuple[NDArray, ...])
+assert_type(np.atleast_2d(x), NDArray)
+assert_type(np.atleast_2d(x, 1), tuple[NDArray, ...])
+assert_type(np.real(1 + 2j), float)
+assert_type(np.real(x), NDArray)
+assert_type(np.polyadd([1, 2], x[0]), NDArray)
+assert_type(np.polyder(np.poly1d([1, 2])), np.poly1d)
+assert_type(np.polyfit(x[0], x[1], 1), NDArray)
+assert_type(np.polyfit(x[0], x[1], 1, cov=True), tuple[NDArray, NDArray])
+assert_type(np.linalg.svd(x, compute_uv=False), NDArray)
+path, _ = np.einsum_path("ij,ik->jk", x, x, optimize="optimal")
+assert_type(path, list[str | tuple[int, ...]])
+# Words, pairs, numbers or arrays of them.
+assert_type(np.einsum("ij,ik->jk", x, x, optimize=path), NDArray)
+assert_type(np.histogram(x, "auto", (x.min(), 20)), tuple[NDArray, NDArray])
+assert_type(np.histogramdd((x[0], x[1]), (2, [0, 4, 9]))[1], list[NDArray])
+assert_type(np.pad(x, {0: (1, 2)}, mode="edge"), NDArray)
+assert_type(np.clip(x, min=[0, 1, 2, 3]), NDArray)
+assert_type(np.select([x > 5, x > 2], [x, -x]), NDArray)
+assert_type(np.delete(x, slice(1, 3), axis=1), NDArray)
+assert_type(np.tensordot(x, x, axes=([0, 1], [0, 1])), NDArray)
+assert_type(np.unravel_index([1, 2], (3, 4), "F"), tuple[NDArray, ...])
+assert_type(np.random.default_rng(np.random.PCG64(3)), np.random.Generator)
 print(np.pi, np.newaxis, np.finfo(np.float64).eps, x.dtype == np.float64, np.result_type(x, 1))
 with np.errstate(all="ignore"), np.no_sync():
     x += 1
@@ -113,6 +140,8 @@ import lazyarray as np
 np.concatenat([np.ones(3)])
 np.ones(3).summ()
 np.linspace(0)
+np.pad(np.ones(3), 1, "edges")
+np.fromregex("file.txt", 3, "f8")
 """
 
 
@@ -157,8 +186,9 @@ def test_a_program_passes_strict_pyright(tmp_path):
 def test_mistakes_are_seen(tmp_path):
     found = errors(tmp_path, MISTAKE)
     found = [line for line in found if "error:" in line]
-    assert len(found) == 3, found
+    assert len(found) == 5, found
     assert "concatenat" in found[0] and "summ" in found[1] and "linspace" in found[2]
+    assert "edges" in found[3] and "fromregex" in found[4]
 
 
 def test_annotations_and_compiled_methods(tmp_path):

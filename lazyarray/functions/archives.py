@@ -223,7 +223,7 @@ def _read(file: IO[bytes], place: Device | None, how: Mapping[str, Any]) -> Any:
     return [found[name] for name in names]
 
 
-def savez(file: File, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+def savez(file: File, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
     """Writes arrays to an ``.npz`` file, named by keyword or ``arr_0``, ``arr_1``. Waits for them.
 
     Args:
@@ -245,7 +245,9 @@ def savez(file: File, *args: Any, allow_pickle: bool = True, **kwds: Any) -> Non
     _zipped("savez", file, args, kwds, allow_pickle)
 
 
-def savez_compressed(file: File, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+def savez_compressed(
+    file: File, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike
+) -> None:
     """:func:`savez`, compressed. Waits for the values.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import Array, ArrayLike, DeviceLike
+    from lazyarray.context import Context
     from lazyarray.graph.graph import Graph
 
 __all__ = ["Executor"]
@@ -92,11 +94,11 @@ class Executor:
     def __init__(
         self,
         graph: Graph,
-        ctx: Any,
+        ctx: Context,
         arrays: Arrays,
         gradients: Arrays,
         requests: Mapping[str, str],
-        group2ctx: Mapping[str, Any] | None = None,
+        group2ctx: Mapping[str, DeviceLike] | None = None,
         shared: Executor | None = None,
     ) -> None:
         self.graph = graph
@@ -157,8 +159,8 @@ class Executor:
 
     def copy_params_from(
         self,
-        arg_params: Mapping[str, Any],
-        aux_params: Mapping[str, Any] | None = None,
+        arg_params: Mapping[str, ArrayLike],
+        aux_params: Mapping[str, ArrayLike] | None = None,
         allow_extra_params: bool = False,
     ) -> None:
         """Copies values into the arrays of arguments and auxiliary states.
@@ -220,7 +222,7 @@ class Executor:
                 use.owe(True)
             return outputs
 
-    def backward(self, out_grads: Any = None) -> None:
+    def backward(self, out_grads: Array | Sequence[ArrayLike | None] | None = None) -> None:
         """Computes the gradients, into ``grad_dict``'s arrays.
 
         Args:

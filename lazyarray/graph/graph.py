@@ -14,12 +14,24 @@ from lazyarray.functions import memory
 from lazyarray.functions._files import replacing
 from lazyarray.graph import binding, drawing, running, serial, text
 from lazyarray.graph import infer as inference
-from lazyarray.graph.nodes import VAR, Entry, Node, Spec, in_order, mapped, output_name
+from lazyarray.graph.nodes import (
+    VAR,
+    DTypes,
+    Entry,
+    Node,
+    Shapes,
+    SomeShapes,
+    Spec,
+    Tree,
+    in_order,
+    mapped,
+    output_name,
+)
 from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import DeviceLike, File
+    from lazyarray._types import DeviceLike, DTypeLike, File
     from lazyarray.graph.executor import Executor
 
 __all__ = ["Graph"]
@@ -82,8 +94,8 @@ class Graph:
         outputs: Iterable[Entry],
         inputs: Sequence[Node] | None = None,
         updates: Sequence[tuple[Node, Entry]] = (),
-        takes: Any = None,
-        gives: Any = None,
+        takes: Tree = None,
+        gives: Tree = None,
         retrace: Callable[[dict[str, Spec]], Graph] | None = None,
     ) -> None:
         self.outputs = tuple(outputs)
@@ -271,7 +283,7 @@ class Graph:
         """
         return inference.infer(self, known)
 
-    def infer_shape(self, *args: Any, **shapes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    def infer_shape(self, *args: Any, **shapes: Any) -> tuple[Shapes, Shapes, Shapes]:
         """The shapes of arguments, outputs and auxiliary states, given those of some arguments.
 
         They are given by name, or in the order of ``list_arguments``. A length that is None has to
@@ -293,7 +305,7 @@ class Graph:
 
     def infer_shape_partial(
         self, *args: Any, **shapes: Any
-    ) -> tuple[list[Any], list[Any], list[Any]]:
+    ) -> tuple[SomeShapes, SomeShapes, SomeShapes]:
         """As :meth:`infer_shape`, of what is known: where nothing is, the shape is None.
 
         As in MXNet a length of 0 (or None, or -1) is an unknown one, also in what is given back.
@@ -317,7 +329,7 @@ class Graph:
         }
         return self._inferred(inference.infer_partial(self, known), "shape")
 
-    def infer_type(self, *args: Any, **dtypes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    def infer_type(self, *args: Any, **dtypes: Any) -> tuple[DTypes, DTypes, DTypes]:
         """The dtypes of arguments, outputs and auxiliary states, given those of some arguments.
 
         Where one dtype of floats is named, arguments of which none is said have that; else they are
@@ -432,11 +444,11 @@ class Graph:
     def bind(
         self,
         ctx: DeviceLike,
-        args: Any,
-        args_grad: Any = None,
-        grad_req: Any = "write",
-        aux_states: Any = None,
-        group2ctx: Mapping[str, Any] | None = None,
+        args: Mapping[str, NDArray] | Sequence[NDArray],
+        args_grad: Mapping[str, NDArray | None] | Sequence[NDArray | None] | None = None,
+        grad_req: str | Mapping[str, str] | Sequence[str] = "write",
+        aux_states: Mapping[str, NDArray] | Sequence[NDArray] | None = None,
+        group2ctx: Mapping[str, DeviceLike] | None = None,
         shared_exec: Executor | None = None,
     ) -> Executor:
         """An :class:`lazyarray.Executor` that computes the graph from given arrays, by reference.
@@ -471,9 +483,9 @@ class Graph:
     def simple_bind(
         self,
         ctx: DeviceLike = None,
-        grad_req: Any = "write",
-        type_dict: Mapping[str, Any] | None = None,
-        group2ctx: Mapping[str, Any] | None = None,
+        grad_req: str | Mapping[str, str] | Sequence[str] = "write",
+        type_dict: Mapping[str, DTypeLike] | None = None,
+        group2ctx: Mapping[str, DeviceLike] | None = None,
         shared_exec: Executor | None = None,
         **shapes: Any,
     ) -> Executor:

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,13 @@ from lazyarray.context import Context
 from lazyarray.engine._engine import native_files
 from lazyarray.lazy._lazy import Tensor
 
+if TYPE_CHECKING:
+    from lazyarray._types import DTypeLike
+
 Shape = tuple[int | None, ...]
+Shapes = list[tuple[int, ...]]
+SomeShapes = list[tuple[int, ...] | None]
+DTypes = list[np.dtype]
 Tree = Any  # a leaf, or a tuple, list or dict of trees; leaves are entries, and what JSON can hold
 
 
@@ -49,7 +55,7 @@ class Spec(NamedTuple):
         return f"{dtype}{'' if self.shape is None else self.shape}".replace("None", "?").strip()
 
 
-def spec(shape: int | Iterable[int], dtype: Any = float) -> Spec:
+def spec(shape: int | Iterable[int], dtype: DTypeLike = float) -> Spec:
     """What :func:`lazyarray.trace` takes in place of an example: a shape and a dtype.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -14,8 +14,11 @@ from lazyarray.graph.graph import Graph
 from lazyarray.graph.nodes import (
     CONST,
     VAR,
+    DTypes,
     Entry,
     Node,
+    Shapes,
+    SomeShapes,
     Spec,
     caller,
     checked_leaf,
@@ -33,6 +36,7 @@ from lazyarray.ops.operators import METHODS, REFLECTED
 
 if TYPE_CHECKING:
     from lazyarray._types import ArrayLike, Axis, DeviceLike, DTypeLike, File, ShapeLike
+    from lazyarray.graph.executor import Executor
 
 __all__ = ["Group", "Symbol", "Variable", "fromjson", "load", "var"]
 
@@ -56,7 +60,7 @@ class Symbol:
     __slots__ = ("_entries",)
     __array_priority__ = 2000.0
 
-    def __init__(self, entries: Any) -> None:
+    def __init__(self, entries: Iterable[Entry]) -> None:
         self._entries: tuple[Entry, ...] = tuple(entries)
 
     # -- what it is
@@ -151,19 +155,19 @@ class Symbol:
         return Symbol(found) if found else None
 
     @told_as(Graph.infer_shape)
-    def infer_shape(self, *args: Any, **shapes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    def infer_shape(self, *args: Any, **shapes: Any) -> tuple[Shapes, Shapes, Shapes]:
         """Shapes of arguments, outputs and auxiliary states, given those of some arguments."""
         return self.graph.infer_shape(*args, **shapes)
 
     @told_as(Graph.infer_shape_partial)
     def infer_shape_partial(
         self, *args: Any, **shapes: Any
-    ) -> tuple[list[Any], list[Any], list[Any]]:
+    ) -> tuple[SomeShapes, SomeShapes, SomeShapes]:
         """The same of what is known: see :meth:`lazyarray.Graph.infer_shape_partial`."""
         return self.graph.infer_shape_partial(*args, **shapes)
 
     @told_as(Graph.infer_type)
-    def infer_type(self, *args: Any, **dtypes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    def infer_type(self, *args: Any, **dtypes: Any) -> tuple[DTypes, DTypes, DTypes]:
         """Dtypes of arguments, outputs and auxiliary states, given those of some arguments."""
         return self.graph.infer_type(*args, **dtypes)
 
@@ -188,11 +192,11 @@ class Symbol:
     # -- running it
 
     @told_as(Graph.eval)
-    def eval(self, ctx: DeviceLike = None, **arguments: Any) -> list[Any]:
+    def eval(self, ctx: DeviceLike = None, **arguments: Any) -> list[NDArray]:
         """Its outputs for arrays given by the arguments' names, computed at once, node by node."""
         return self.graph.eval(ctx, **arguments)
 
-    def bind(self, *args: Any, **kwargs: Any) -> Any:
+    def bind(self, *args: Any, **kwargs: Any) -> Executor:
         """An executor on given arrays: see :meth:`lazyarray.Graph.bind`.
 
         Args:
@@ -203,7 +207,7 @@ class Symbol:
         """
         return self.graph.bind(*args, **kwargs)
 
-    def simple_bind(self, *args: Any, **kwargs: Any) -> Any:
+    def simple_bind(self, *args: Any, **kwargs: Any) -> Executor:
         """An executor on new arrays: see :meth:`lazyarray.Graph.simple_bind`.
 
         Args:
@@ -525,7 +529,7 @@ def var(*args: Any, **kwargs: Any) -> Symbol:
     return apply("var", args, kwargs, **own)
 
 
-def Group(symbols: Any) -> Symbol:
+def Group(symbols: Iterable[Symbol]) -> Symbol:
     """The outputs of several symbols as one.
 
     Args:

@@ -20,7 +20,7 @@ from lazyarray.random.stream import Size
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, SeedLike, State
 
 __all__ = [
     "default_rng",
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def default_rng(
-    seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None
+    seed: SeedLike | Generator = None, ctx: DeviceLike = None, *, device: DeviceLike = None
 ) -> Generator:
     """A generator of its own, equal to ``numpy.random.default_rng(seed)`` value for value.
 
@@ -57,8 +57,8 @@ def default_rng(
     """
     if isinstance(seed, Generator):
         return seed
-    seed = known(seed)
-    return Generator(np.random.default_rng(seed), ctx, device=device)._seeded(seed)
+    given = known(seed)
+    return Generator(np.random.default_rng(given), ctx, device=device)._seeded(given)
 
 
 _FIRST = Device("cpu", 0)
@@ -163,7 +163,7 @@ def newer_here(*parameters: Any) -> Generator:
     return newer
 
 
-def seed(seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None) -> None:
+def seed(seed: SeedLike = None, ctx: DeviceLike = None, *, device: DeviceLike = None) -> None:
     """Starts the streams of the module's functions anew, in order with the draws around it.
 
     On ``cpu(0)`` they then give the values that ``numpy.random``'s functions give after
@@ -191,35 +191,35 @@ def seed(seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None)
     True
     """
     global _base, _untouched
-    seed = known(seed)
+    given = known(seed)
     if ctx is not None or device is not None:
         stream = here(ctx, device)
         old = isinstance(stream, ModuleStream)
-        stream._restart(older(seed) if old else np.random.default_rng(seed))
+        stream._restart(older(given) if old else np.random.default_rng(given))
         return
-    if seed is None:
-        seed = np.random.SeedSequence()
+    if given is None:
+        given = np.random.SeedSequence()
     if first._source.now() is _numpys_own:
         first._lent("seed()")  # what was drawn so far comes before the seed of NumPy's
         first._restart(older(0))
         if first._source.now() is not _numpys_own:
             first._seeded(None)
-    if isinstance(seed, np.random.SeedSequence) or type(first._bits()) is not np.random.MT19937:
-        first._restart(older(seed))
+    if isinstance(given, np.random.SeedSequence) or type(first._bits()) is not np.random.MT19937:
+        first._restart(older(given))
         _untouched = _state_of(_numpys_own)
     else:
-        first.seed(seed)
-        np.random.seed(seed)  # noqa: NPY002 -- that stream is meant
-        _untouched = (copy(seed),)  # to look at the state takes ten times as long as to seed
+        first.seed(given)
+        np.random.seed(given)  # noqa: NPY002 -- that stream is meant
+        _untouched = (copy(given),)  # to look at the state takes ten times as long as to seed
     with _lock:
-        _base = copy(seed)
+        _base = copy(given)
         streams = list(_streams.items())
     for where, stream in streams:
         if stream is not first:
-            stream._restart(_numpys(seed, where))
+            stream._restart(_numpys(given, where))
 
 
-def get_state(legacy: bool = True, ctx: DeviceLike = None, *, device: DeviceLike = None) -> Any:
+def get_state(legacy: bool = True, ctx: DeviceLike = None, *, device: DeviceLike = None) -> State:
     """The state of a device's stream, as ``numpy.random.get_state``. Waits for its draws so far.
 
     It is a tuple, or with ``legacy=False`` a dict, which ``numpy.random.set_state`` takes, too; of
@@ -245,7 +245,7 @@ def get_state(legacy: bool = True, ctx: DeviceLike = None, *, device: DeviceLike
     return stream._now("get_state()").bit_generator.state
 
 
-def set_state(state: Any, ctx: DeviceLike = None, *, device: DeviceLike = None) -> None:
+def set_state(state: State, ctx: DeviceLike = None, *, device: DeviceLike = None) -> None:
     """Puts a device's stream into a state, in order with the draws around it.
 
     Args:

@@ -65,7 +65,11 @@ class Generator(Distributions):
     """
 
     def __init__(
-        self, bit_generator: Any, ctx: DeviceLike = None, *, device: DeviceLike = None
+        self,
+        bit_generator: np.random.BitGenerator | np.random.Generator,
+        ctx: DeviceLike = None,
+        *,
+        device: DeviceLike = None,
     ) -> None:
         if not isinstance(bit_generator, np.random.Generator):
             bit_generator = np.random.Generator(bit_generator)

@@ -13,7 +13,7 @@ from lazyarray.random.stream import Distribution, Size, at_once
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, SeedLike, State
 
 _RANDINT = Distribution("randint", "", (0, 1), coupled=True)
 RANDOM = Distribution("random_sample", "", ())
@@ -45,18 +45,19 @@ class RandomState(Distributions):
     """
 
     def __init__(
-        self, seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None
+        self, seed: SeedLike = None, ctx: DeviceLike = None, *, device: DeviceLike = None
     ) -> None:
-        made = seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
+        given: Any = seed
+        made = given if isinstance(given, np.random.RandomState) else np.random.RandomState(given)
         super().__init__(made, chosen(ctx, device) or current_context(), _judge)
-        self._seeded(seed)
+        self._seeded(given)
 
     def _bits(self) -> Any:
         return self._source.now()._bit_generator
 
     # -- its state
 
-    def seed(self, seed: Any = None) -> None:
+    def seed(self, seed: ArrayLike | None = None) -> None:
         """Starts the stream anew, in order with the draws around it.
 
         >>> import lazyarray as la
@@ -66,12 +67,13 @@ class RandomState(Distributions):
         >>> bool(rng.rand() == a)
         True
         """
+        given: Any = seed
         bits = self._bits()
         if type(bits) is not np.random.MT19937:
-            np.random.RandomState(type(bits)()).seed(seed)  # NumPy's error
-        self._restart(np.random.RandomState(seed))
+            np.random.RandomState(type(bits)()).seed(given)  # NumPy's error
+        self._restart(np.random.RandomState(given))
 
-    def get_state(self, legacy: bool = True) -> Any:
+    def get_state(self, legacy: bool = True) -> State:
         """The state, as ``numpy.random.RandomState.get_state``. Waits for the draws so far.
 
         Args:
@@ -85,7 +87,7 @@ class RandomState(Distributions):
         """
         return self._now("get_state()").get_state(legacy)
 
-    def set_state(self, state: Any) -> None:
+    def set_state(self, state: State) -> None:
         """Puts the stream into a state, in order with the draws around it.
 
         Args:
@@ -223,7 +225,7 @@ class RandomState(Distributions):
     # -- samples, orders, vectors
 
     def choice(
-        self, a: Any, size: Size = None, replace: bool = True, p: ArrayLike | None = None
+        self, a: ArrayLike, size: Size = None, replace: bool = True, p: ArrayLike | None = None
     ) -> NDArray:
         """A sample of ``range(a)``, or of vector ``a``, with probabilities ``p``.
 
@@ -231,7 +233,7 @@ class RandomState(Distributions):
         >>> la.random.RandomState(0).choice(5, 3).asnumpy()
         array([4, 0, 3])
         """
-        if np.ndim(a) > 1:
+        if np.ndim(a) > 1:  # type: ignore[arg-type]
             raise ValueError("a must be 1-dimensional")
         return self._choice(a, size, replace, p)
 

@@ -17,6 +17,7 @@ from lazyarray.random.stream import Call, Made, Size, Stream, shape_or_none, siz
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 _F8, _I8 = np.dtype(np.float64), np.dtype(np.int64)
 
@@ -150,7 +151,7 @@ class Samples(Stream):
 
     # -- vectors
 
-    def dirichlet(self, alpha: Any, size: Size = None) -> NDArray:
+    def dirichlet(self, alpha: ArrayLike, size: Size = None) -> NDArray:
         """Vectors of the Dirichlet distribution: positive, with the sum 1.
 
         Args:
@@ -169,7 +170,7 @@ class Samples(Stream):
             raise ValueError(f"alpha must be 1-dimensional, not of shape {alpha.shape}")
         return self._vectors("dirichlet", (alpha,), size, (), alpha.shape, _F8)
 
-    def multinomial(self, n: Any, pvals: Any, size: Size = None) -> NDArray:
+    def multinomial(self, n: ArrayLike, pvals: ArrayLike, size: Size = None) -> NDArray:
         """How often each of several outcomes, of probabilities ``pvals``, comes in ``n`` trials.
 
         The outcomes are the last axis; ``n`` and the other axes of ``pvals`` broadcast.
