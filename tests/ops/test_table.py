@@ -151,6 +151,7 @@ ELSEWHERE = {
         {"abs", "add", "cos", "exp", "log", "matmul", "sin", "sqrt", "square", "tanh"},
         "what MXNet and others call their functions",
     ),
+    "_types.pyi": ({"clip", "maximum", "minimum", "sqrt"}, "modes; how many bins"),
     "autograd/": ({"add"}, "grad_req"),
     "distributed/": ({"max", "min", "prod", "sum"}, "what MPI and NCCL call their reductions"),
     "distributed/ledger.py": ({"where"}, "where a rank waits"),
