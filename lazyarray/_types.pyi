@@ -62,15 +62,9 @@ Optimize: TypeAlias = bool | Literal["greedy", "optimal"] | Sequence[object] | N
 Signature: TypeAlias = str | tuple[DTypeLike, ...] | None  # of a ufunc's loop
 CoreAxes: TypeAlias = Sequence[SupportsIndex | tuple[SupportsIndex, ...]] | None  # a gufunc's axes=
 Polynomial: TypeAlias = ArrayLike | np.poly1d  # its coefficients, or it
-SeedLike: TypeAlias = (
-    ArrayLike
-    | np.random.SeedSequence
-    | np.random.BitGenerator
-    | np.random.Generator
-    | np.random.RandomState
-    | None  # at random
-)
-State: TypeAlias = dict[str, Any] | tuple[Any, ...]
+Seed: TypeAlias = ArrayLike | np.random.SeedSequence | None  # None: at random
+Stream: TypeAlias = np.random.BitGenerator | np.random.Generator | np.random.RandomState
+State: TypeAlias = dict[str, Any] | tuple[Any, ...]  # of a bit generator
 
 # Elementwise functions, by how many operands and results they have.
 _Into: TypeAlias = Array | None

@@ -6,7 +6,6 @@ current one. Writing waits for the values.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +17,8 @@ from lazyarray.ops._rows import dtype_of
 from lazyarray.ops.hosts import given
 
 if TYPE_CHECKING:
+    import re
+
     from lazyarray._ndarray import NDArray
     from lazyarray._types import Array, ArrayLike, DTypeLike, File, Lines
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,8 @@ from lazyarray.ops._layout import check_shape, deliver, gil_op, order_of
 from lazyarray.ops._rows import asarray, astype, clamp, out_array, select, writable
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+
     from lazyarray._ndarray import NDArray
     from lazyarray._types import ArrayLike, Casting, DTypeLike, Out
 

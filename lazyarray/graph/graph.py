@@ -14,25 +14,14 @@ from lazyarray.functions import memory
 from lazyarray.functions._files import replacing
 from lazyarray.graph import binding, drawing, running, serial, text
 from lazyarray.graph import infer as inference
-from lazyarray.graph.nodes import (
-    VAR,
-    DTypes,
-    Entry,
-    Node,
-    Shapes,
-    SomeShapes,
-    Spec,
-    Tree,
-    in_order,
-    mapped,
-    output_name,
-)
+from lazyarray.graph.nodes import VAR, Entry, Node, Spec, in_order, mapped, output_name
 from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
     from lazyarray._types import DeviceLike, DTypeLike, File
     from lazyarray.graph.executor import Executor
+    from lazyarray.graph.nodes import DTypes, Shapes, SomeShapes, Tree
 
 __all__ = ["Graph"]
 

@@ -14,11 +14,8 @@ from lazyarray.graph.graph import Graph
 from lazyarray.graph.nodes import (
     CONST,
     VAR,
-    DTypes,
     Entry,
     Node,
-    Shapes,
-    SomeShapes,
     Spec,
     caller,
     checked_leaf,
@@ -37,6 +34,7 @@ from lazyarray.ops.operators import METHODS, REFLECTED
 if TYPE_CHECKING:
     from lazyarray._types import ArrayLike, Axis, DeviceLike, DTypeLike, File, ShapeLike
     from lazyarray.graph.executor import Executor
+    from lazyarray.graph.nodes import DTypes, Shapes, SomeShapes
 
 __all__ = ["Group", "Symbol", "Variable", "fromjson", "load", "var"]
 

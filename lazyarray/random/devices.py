@@ -20,7 +20,7 @@ from lazyarray.random.stream import Size
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, SeedLike, State
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, Seed, State, Stream
 
 __all__ = [
     "default_rng",
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def default_rng(
-    seed: SeedLike | Generator = None, ctx: DeviceLike = None, *, device: DeviceLike = None
+    seed: Seed | Stream | Generator = None, ctx: DeviceLike = None, *, device: DeviceLike = None
 ) -> Generator:
     """A generator of its own, equal to ``numpy.random.default_rng(seed)`` value for value.
 
@@ -163,7 +163,7 @@ def newer_here(*parameters: Any) -> Generator:
     return newer
 
 
-def seed(seed: SeedLike = None, ctx: DeviceLike = None, *, device: DeviceLike = None) -> None:
+def seed(seed: Seed = None, ctx: DeviceLike = None, *, device: DeviceLike = None) -> None:
     """Starts the streams of the module's functions anew, in order with the draws around it.
 
     On ``cpu(0)`` they then give the values that ``numpy.random``'s functions give after

@@ -13,7 +13,7 @@ from lazyarray.random.stream import Distribution, Size, at_once
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, SeedLike, State
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, State
 
 _RANDINT = Distribution("randint", "", (0, 1), coupled=True)
 RANDOM = Distribution("random_sample", "", ())
@@ -45,7 +45,11 @@ class RandomState(Distributions):
     """
 
     def __init__(
-        self, seed: SeedLike = None, ctx: DeviceLike = None, *, device: DeviceLike = None
+        self,
+        seed: ArrayLike | np.random.BitGenerator | np.random.RandomState | None = None,
+        ctx: DeviceLike = None,
+        *,
+        device: DeviceLike = None,
     ) -> None:
         given: Any = seed
         made = given if isinstance(given, np.random.RandomState) else np.random.RandomState(given)
