@@ -93,9 +93,9 @@ struct TilePolicy {
   // A call of NumPy's whose places are computed apart is made in pieces of so much work, at least two, where it lets
   // go of the GIL: each costs 5 to 10 us, and the worker that joins must get the GIL.
   double call_ns = 250000;
-  // So much work on a chain of instructions, by estimate, and it is compiled: that takes 20 to 40 ms of another core,
-  // and the loop a half to a quarter of the time.
-  double compile_ns = 50e6;
+  // A chain of instructions on which passes have spent so much is compiled: that takes 20 to 40 ms of another core, and
+  // the loop a half to a quarter of the time. (Of what is captured it is what its runs will take, by estimate.)
+  double compile_ns = 20e6;
 };
 
 }  // namespace lazyarray

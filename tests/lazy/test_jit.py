@@ -550,7 +550,7 @@ def test_what_is_captured_is_compiled_at_once():
     python(
         WORK
         + """
-_set_policy("compile_ns", 50e6)
+_set_policy("compile_ns", 20e6)
 f = la.compile(lambda a: work(2.0, a))
 f(la.array(x)).wait_to_read()
 end = time.time() + 60

@@ -63,8 +63,9 @@ int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* i
   int threads = 0;
   std::unique_ptr<Pass> pass;
   if (any) {
-    expect(plan, 1);
+    if (tier().now) expect(plan, 1);
     count(runtime_, plan);
+    const int64_t begun = engine->now();
     pass.reset(new Pass(runtime_, plan, instrs, runs.data()));
     if (plan.tasks > 1)
       engine->share(op, [](void* p) { static_cast<Pass*>(p)->work(); }, pass.get(),
@@ -72,6 +73,8 @@ int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* i
     else
       pass->work();
     pass->finish();
+    // What it took, not what it was thought to: its first runs can be a quarter of that.
+    if (!tier().now) expect(plan, static_cast<double>(engine->now() - begun) / std::max(plan.ns, 1.0));
     threads = std::min(pass->threads(), engine->cores());  // one that was called away may have come twice
   }
   Errors after(engine);

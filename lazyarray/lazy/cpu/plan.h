@@ -104,6 +104,7 @@ struct Plan final : FusedPlan {
   bool complex_tree = false;
   bool long_double = false;   // some flags are the x87 unit's
   size_t scratch = 0;         // bytes for each thread
+  double ns = 0;              // what it takes, by estimate
 
   bool in_memory(size_t instr, int op) const override { return members[instr].where[op] == Member::kMemory; }
   bool may_fall_back() const override { return false; }

@@ -69,6 +69,7 @@ void Planner::build(Plan& p, const Stage& stage) {
     rows = rows ? std::min(rows, form.closed[i]) : form.closed[i];
   double cost = 0;
   for (Instr* in : stage.instrs) cost += in->cost_ns;
+  p.ns = cost;
   panels_ = 1;
   if (form.open == Form::COLUMNS && rows == 0 && cost >= policy.split_ns) {
     panel_axis_ = form.axes.level(form.size / form.rows);
