@@ -101,10 +101,11 @@ bool Pass::compiled(size_t number, const Pointers* begin, const Spot& spot, char
     const Loop copy = cast_loop(dtype, dtype);
     const int inner = chain.nest.n - 1;
     const npy_intp steps[2] = {chain.nest.strides[i][inner], chain.nest.strides[p.target][inner]};
+    const npy_intp length = p.sum ? 1 : counts[inner];  // a row has one
     each(both(chain, counts, ptrs[i], chain.nest.strides[i], ptrs[p.target], chain.nest.strides[p.target]), inner,
          [&](char* const* at, const npy_intp*) {
            char* args[2] = {at[0], at[1]};
-           copy(args, &counts[inner], steps, nullptr);
+           copy(args, &length, steps, nullptr);
          });
   }
   return true;
