@@ -272,6 +272,37 @@ def test_nan_and_infinity():
     both(program, a)
 
 
+@pytest.mark.parametrize("tiled", [False, True])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize(
+    "n",
+    [1, 2, 7, 8, 9, 15, 16, 31, 33, 127, 128, 129, 135, 136, 137, 255, 257, 264, 511, 1025, 2100],
+)
+def test_sums_of_rows_side_by_side(n, dtype, tiled):
+    """As many rows as are added up at once, one less, one more; what is no usual number, too."""
+
+    def program(m, a):
+        return [
+            (a * 3).sum(1),
+            (a[::2] + 1).mean(-1, keepdims=True),
+            (a - a.sum(1, keepdims=True)).sum(1),
+        ]
+
+    for rows in (1, 2, 3, 4, 5, 7, 9, 34):
+        usual = (rng.standard_normal((rows, n)) * 10.0 ** rng.integers(-3, 4, (rows, n))).astype(
+            dtype
+        )
+        odd = usual.copy()
+        odd[rng.random(odd.shape) < 0.03] = np.inf
+        odd[rng.random(odd.shape) < 0.03] = np.nan
+        for a in (usual, odd, np.full((rows, n), -0.0, dtype)):
+            if tiled:
+                both(program, a)
+            else:
+                with figures(tile_bytes=98304, least=256):
+                    both(program, a)
+
+
 # ---- odd shapes --------------------------------------------------------------------------------
 
 
