@@ -278,8 +278,8 @@ def test_nan_and_infinity():
     "n",
     [1, 2, 7, 8, 9, 15, 16, 31, 33, 127, 128, 129, 135, 136, 137, 255, 257, 264, 511, 1025, 2100],
 )
-def test_sums_of_rows_side_by_side(n, dtype, tiled):
-    """As many rows as are added up at once, one less, one more; what is no usual number, too."""
+def test_sums_of_rows(n, dtype, tiled):
+    """Lengths around each cut of NumPy's sum; what is no usual number, too."""
 
     def program(m, a):
         return [

@@ -1,4 +1,4 @@
-// NumPy's pairwise sum (numpy/_core/src/umath/loops_utils.h.src): where it cuts, and rows side by side.
+// NumPy's pairwise sum (numpy/_core/src/umath/loops_utils.h.src): where it cuts, and short rows.
 #pragma once
 #include <vector>
 
@@ -12,8 +12,25 @@ npy_intp pairwise_half(npy_intp n, bool complex);
 void pairwise_leaves(npy_intp start, npy_intp n, npy_intp most, bool complex,
                      std::vector<npy_intp>& out);
 
-// Sums of contiguous rows of floats, some side by side: in a row alone each addition waits for the one before it, and
-// for short rows the call of NumPy's loop takes most of the time. Null: there is none for that dtype.
-RowSums row_sums_of(int dtype);
+// The sum of a short row, in the order of NumPy's pairwise_sum below its block size, and added to
+// zero as its loop adds it. For short rows the call of that loop takes most of the time.
+template <class T>
+inline void short_sum(const char* from, char* to, npy_intp n) {
+  const T* a = reinterpret_cast<const T*>(from);
+  T sum;
+  npy_intp i = 0;
+  if (n < 8) {
+    sum = T(-0.0);
+  } else {
+    T r[8];
+    for (int j = 0; j < 8; ++j) r[j] = a[j];
+    for (i = 8; i < n - n % 8; i += 8)
+      for (int j = 0; j < 8; ++j) r[j] += a[i + j];
+    sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+  }
+  for (; i < n; ++i) sum += a[i];
+  *reinterpret_cast<T*>(to) = T(0) + sum;
+}
+ShortSum short_sums_of(int dtype, npy_intp n);
 
 }  // namespace lazyarray

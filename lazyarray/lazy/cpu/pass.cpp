@@ -237,13 +237,8 @@ void Pass::map(size_t m, const Member& member, const Pointers& at, npy_intp leng
 void Pass::rows(size_t m, const Member& member, const Pointers& at, npy_intp length) {
   const Kernel& kernel = *instrs_[m]->kernel;
   const Tile tile(member.nest, 2, length, at);
-  if (member.row_sums) {
-    const int inner = tile.ndim - 1;
-    const npy_intp count = inner < 0 ? 1 : tile.shape[inner];
-    const npy_intp from_step = inner < 0 ? 0 : tile.strides[0][inner], to_step = inner < 0 ? 0 : tile.strides[1][inner];
-    each(tile, inner, [&](char* const* p, const npy_intp*) {
-      member.row_sums(p[0], from_step, p[1], to_step, count, member.run);
-    });
+  if (member.short_sums) {
+    each(tile, tile.ndim, [&](char* const* p, const npy_intp*) { member.short_sums(p[0], p[1], member.run); });
     return;
   }
   const npy_intp steps[3] = {0, member.run_step, 0};

@@ -34,8 +34,7 @@ struct NestOf {
 };
 using Nest = NestOf<kPassOps>;
 
-// The sums of `count` rows of n elements; rows are `step` bytes apart, sums `to_step`.
-using RowSums = void (*)(const char* from, npy_intp step, char* to, npy_intp to_step, npy_intp count, npy_intp n);
+using ShortSum = void (*)(const char*, char*, npy_intp);
 
 // One instruction's part in a pass.
 struct Member {
@@ -50,7 +49,7 @@ struct Member {
   Nest nest;                       // of a tile: MAP all axes, else those of the rows
   npy_intp walk[kPassOps][kAxes] = {};   // WALK: the steps over Plan::walk's axes
   npy_intp run = 1, run_step = 0;  // ROWS: what is reduced
-  RowSums row_sums = nullptr;      // ... if there is a loop of ours
+  ShortSum short_sums = nullptr;
   npy_intp kept = 1, kept_steps[2] = {};  // COLUMNS: what is kept
   int partial = -1;                // TREE: which of the pass's
   bool cuts_kept = false;          // COLUMNS: tiles cut what is kept

@@ -348,7 +348,7 @@ Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
       mine.sums = true;
     }
     if (in.kernel->split == Kernel::Split::PAIRWISE && m.run_step == info(in.kernel->dtypes[0]).size)
-      m.row_sums = row_sums_of(in.kernel->dtypes[0]);
+      m.short_sums = short_sums_of(in.kernel->dtypes[0], last);
   }
   return m;
 }
