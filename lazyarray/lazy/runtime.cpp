@@ -60,7 +60,8 @@ Error* judge_flags(Runtime& rt, Instr& in, int flags) {
 }
 
 Error* allocate(Chunk* c, bool* zeroed) {
-  if (zeroed ? c->allocate_zeroed(zeroed) : c->allocate()) return nullptr;
+  auto made = [&] { return zeroed ? c->allocate_zeroed(zeroed) : c->allocate(); };
+  if (made() || (c->engine->await_releases() && made())) return nullptr;
   const PoolStats s = c->pool->stats();
   return new Error(Error::MEMORY, "unable to allocate " + std::to_string(c->nbytes) + " bytes on " +
                                       c->device.text() + ": " + std::to_string(s.in_use) +

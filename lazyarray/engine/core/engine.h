@@ -174,6 +174,9 @@ class Engine {
   Status wait(Var* var, bool all, Poll poll, void* arg);
   Status wait_op(Operator* op, Poll poll, void* arg);
   Status wait_for_all(Poll poll, void* arg, int64_t timeout_ns = -1);
+  // Where memory is short: waits, but not for long, until completed ops have let go of what they
+  // hold. Whether there were any.
+  bool await_releases();
   // Helps or sleeps while more than `bytes` or `ops` of native work is pending.
   Status throttle(int64_t bytes, int64_t ops, Poll poll, void* arg);
 

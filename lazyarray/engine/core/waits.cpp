@@ -421,7 +421,22 @@ Status Engine::wait_for_all(Poll poll, void* arg, int64_t timeout_ns) {
   waits_++;
   const Status status = drain(lock, seq_, poll, arg, timeout_ns);
   lock.unlock();
-  return status == Status::OK ? drain_streams(poll, arg) : status;
+  if (status != Status::OK) return status;
+  await_releases();  // so that the caller finds the memory free
+  return drain_streams(poll, arg);
+}
+
+// An op completes first, and is let go of after that by the thread that ran it, which may be put in line.
+// What this thread itself is yet to let go of is not waited for.
+bool Engine::await_releases() {
+  constexpr int64_t kMost = 20'000'000;
+  int own = 0;
+  if (const auto* after = static_cast<const After*>(tls.settling))
+    for (const Operator* op = after->done; op; op = op->queue_next) own++;
+  auto over = [&] { return unsettled_.load(std::memory_order_acquire) <= own; };
+  if (over()) return false;
+  watch_for(kMost, over);
+  return true;
 }
 
 Status Engine::throttle(int64_t bytes, int64_t ops, Poll poll, void* arg) {
