@@ -296,10 +296,9 @@ Status Engine::wait_ops(Lock& lock, std::vector<Operator*>& targets, Poll poll, 
   waiters_ = &waiter;
   for (Operator* s = tls.op; s; s = s->outer)
     if (s->engine == this && !s->awaits) s->awaits = &targets;
-  const Status status = sleep_until(
-      lock, waiter.cv, [&] { return waiter.remaining == 0; },
-      [&] { return waiter.remaining.load(std::memory_order_acquire) <= 0; }, [&] { return helpable(targets); },
-      poll, arg, -1);
+  auto done = [&] { return waiter.remaining.load(std::memory_order_acquire) == 0; };
+  const Status status =
+      sleep_until(lock, waiter.cv, done, done, [&] { return helpable(targets); }, poll, arg, -1);
   for (Operator* s = tls.op; s; s = s->outer)
     if (s->awaits == &targets) s->awaits = nullptr;
   (waiter.prev ? waiter.prev->next : waiters_) = waiter.next;

@@ -73,7 +73,7 @@ int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* i
     else
       pass->work();
     pass->finish();
-    // What it took, not what it was thought to: its first runs can be a quarter of that.
+    // By what it took: estimates were up to four times that.
     if (!tier().now) expect(plan, static_cast<double>(engine->now() - begun) / std::max(plan.ns, 1.0));
     threads = std::min(pass->threads(), engine->cores());  // one that was called away may have come twice
   }
