@@ -22,7 +22,7 @@ from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_write, operands, values
 from lazyarray.ops._moves import stored
-from lazyarray.ops._rows import assign_to, holds_scalar, out_array, select, strided
+from lazyarray.ops._rows import assign_to, holds_scalar, mask_of, out_array, select, strided
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -240,14 +240,8 @@ def copyto(
                 f"rule {casting!r}"
             )
     if where is not True:
-        given = where if isinstance(where, (Tensor, np.ndarray)) else np.array(where, np.bool_)
-        if given.dtype != np.bool_:
-            raise TypeError(
-                f"Cannot cast array data from {given.dtype!r} to {np.dtype(np.bool_)!r} according "
-                "to the rule 'safe'"
-            )
+        mask = mask_of(where, to.device)
         if isinstance(new, Tensor):
             new = new.astype(to.dtype, copy=False)
-        _, mask = operands(to, given)
         new = select(mask, new, to)
     assign_to(to, new)

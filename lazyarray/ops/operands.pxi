@@ -272,6 +272,11 @@ cdef Tensor as_mask(object where, CDevice device):
     return as_tensor_on(where, device)
 
 
+def mask_of(where, Device device not None):
+    """`as_mask`, for functions."""
+    return as_mask(where, device.c)
+
+
 cdef inline const View* view_or_null(Tensor t) noexcept:
     if t is None:
         return NULL
