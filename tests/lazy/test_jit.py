@@ -17,7 +17,7 @@ from lazyarray.lazy.cpu.jit._tier import _set_jit, compiled_loops, refused_loops
 from .fusing import figures, same
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed: nothing is compiled")
-from lazyarray.lazy.cpu.jit import source
+from lazyarray.lazy.cpu.jit import expressions, source
 from lazyarray.lazy.cpu.jit.expressions import can_compile
 from lazyarray.ops import elementwise
 
@@ -32,6 +32,25 @@ COMPILED = [
     if row.nout == 1 and any(can_compile(name, t.replace("->", "")) for t in row.types)
 ]
 LENGTHS = [1, 3, 8, 31, 65, 257, 1000]
+
+
+def written(name, dtypes):
+    """Whether there are instructions for an op on these dtypes."""
+    values = [f"%{i}" for i in range(len(dtypes) - 1)]
+    try:
+        expressions.write(expressions.Writer(), name, dtypes, values, [True] * len(values))
+    except expressions.Unknown:
+        return False
+    return True
+
+
+def test_what_can_be_compiled_is_told_from_the_words_of_a_formula():
+    loops = {(name, t.replace("->", "")) for name, row in elementwise.TABLE.items()
+             for t in row.types if row.nout == 1}  # fmt: skip
+    loops |= {("where", f"?{c}{c}{c}") for c in expressions.TYPES}
+    held = {(name, t) for name, t in loops if set(t) <= set(expressions.TYPES)}
+    assert len(held) > 500
+    assert {x for x in held if can_compile(*x)} == {x for x in held if written(*x)}
 
 
 def other_bits():

@@ -143,7 +143,10 @@ _op(
     "sign",
     cost=CHEAP,
     formula=formula(
-        integer="a != 0", signed="(a > 0) - (a < 0)", real="signum(a)", complex="complex_sign(a)"
+        integer="1 if a != 0 else 0",
+        signed="(a > 0) - (a < 0)",
+        real="signum(a)",
+        complex="complex_sign(a)",
     ),
     gradient=(_unit,),
     smooth=((0.2, 2),),
