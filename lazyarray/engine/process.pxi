@@ -68,7 +68,7 @@ def bulk(size):
     return _BulkScope(size)
 
 
-_bulk = min(int_env("LAZYARRAY_BULK_SIZE", 256, least=0), 1 << 20)
+_bulk = min(int_env("LAZYARRAY_BULK_SIZE", 1024, least=0), 1 << 20)
 
 
 

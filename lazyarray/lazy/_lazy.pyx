@@ -173,6 +173,7 @@ cdef int _list_figures() except -1:
         "cold_stretches": (<size_t>&f.cold_stretches, False),
         "flush_ns": (<size_t>&f.flush_ns, True),
         "age_ns": (<size_t>&f.age_ns, False),
+        "age_share": (<size_t>&f.age_share, True),
         "direct_bytes": (<size_t>&f.direct_bytes, False),
         "hosted_bytes": (<size_t>&f.hosted_bytes, False),
         "lent_bytes": (<size_t>&f.lent_bytes, False),

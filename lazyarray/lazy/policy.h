@@ -29,6 +29,7 @@ struct FlushPolicy {
   double flush_ns = 100000;   // this much recorded work is worth a worker, ...
   int64_t age_ns = 200000;    // ... which takes it if nothing else flushes it for this long: a chain
                               // of ops is recorded at 0.2 us each, so it arrives whole
+  double age_share = 0.05;    // ... and longer, up to this share of the work, while more is being recorded
   size_t catch_up = 32;          // so many open ops that could have run inline are run by their pusher
   int64_t direct_bytes = 32768;  // operands of a call that NumPy may run at once (ops/direct.pxi)
   // The same where what we would record is a call of NumPy's, too: it is run by its pusher, or by a worker that

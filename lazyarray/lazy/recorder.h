@@ -172,6 +172,13 @@ class Recorder {
     const double small = 2 * policy.launch_ns * static_cast<double>(open_count_.load(std::memory_order_relaxed));
     return d.has_streams() && open_ns_.load(std::memory_order_relaxed) <= small;
   }
+  // Whether what is open may lie for another while, as more is being recorded: a segment that time cuts anywhere is
+  // another one in each round of a loop, with plans and loops, or a GPU's kernels, of its own. rec_mu_.
+  bool may_wait(const Device& d) const {
+    if (d.has_streams()) return put_off_ < kPutOff && is_small(d);
+    const double waited = static_cast<double>((put_off_ + 1) * policy.age_ns);
+    return waited <= policy.age_share * open_ns_.load(std::memory_order_relaxed);
+  }
   // Sets the time at which what is open is handed over, and returns it. rec_mu_.
   int64_t fall_due(const Device& d);
   // An idle worker calls it. The segment that the alarm was set for may be gone, and another be open.
@@ -204,11 +211,9 @@ class Recorder {
   std::vector<Instr*> segment_;  // push_mu_: what is being pushed
   std::atomic<double> open_ns_{0};  // written under rec_mu_
   int64_t due_ns_ = 0;           // rec_mu_: when an idle worker is to flush the open segment, or 0
-  // rec_mu_: how many were open when that was set, and how often it was put off. On a GPU it is while more small work
-  // comes: a segment that time cuts anywhere is another one in each round of a loop, with kernels to compile.
-  size_t due_count_ = 0;
-  int put_off_ = 0;
-  static constexpr int kPutOff = 16;
+  size_t due_count_ = 0;  // rec_mu_: how many were open when that was set
+  int64_t put_off_ = 0;   // rec_mu_: how often it was
+  static constexpr int64_t kPutOff = 16;
   std::atomic<bool> flushing_{false};  // there is something in `segment_`, or about to be
   std::atomic<int64_t> open_bytes_{0};
 };

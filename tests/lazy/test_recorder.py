@@ -245,10 +245,55 @@ def last_segment():
 def test_full_segments_of_a_loop_hold_whole_rounds():
     x = np.linspace(0, 1, 100_000)
     with figures(inline_ns=0, age_ns=1e15):
-        one, other = rounds(la.array(x), la.array(x), 30)
-        assert last_segment() == 50  # of 300, at most 256 a segment
-    np.testing.assert_array_equal(one, rounds(x, x, 30)[0])
-    np.testing.assert_array_equal(other, rounds(x, x, 30)[1])
+        one, other = rounds(la.array(x), la.array(x), 110)
+        assert last_segment() == 80  # of 1100, at most 1024 a segment
+    np.testing.assert_array_equal(one, rounds(x, x, 110)[0])
+    np.testing.assert_array_equal(other, rounds(x, x, 110)[1])
+
+
+def polynomials(x, y, n):
+    """An expression of many names that are alive at once, and its sum: 6 n ops."""
+    kept = [(x * i + y) * x - y / (i + 1.0) for i in range(n)]
+    total = x
+    for term in kept:
+        total = total + term
+    return total
+
+
+@pytest.mark.host  # a GPU's segments are cut by counts of their own
+def test_a_long_expression_with_many_names_is_one_pass():
+    x, y = np.linspace(0, 1, 1_000_000), np.linspace(2, 3, 1_000_000)
+    a, b = la.array(x), la.array(y)
+    la.waitall()
+    with figures(age_ns=1e15):
+        got = polynomials(a, b, 60)  # its names: 480 MB
+        got.wait_to_read()
+        assert last_segment() == 360
+        assert "in 1 operator, 359 temporaries never materialised" in str(la.explain())
+    np.testing.assert_array_equal(got, polynomials(x, y, 60))
+
+
+@pytest.mark.host  # by the CPU's figures
+def test_an_alarm_waits_while_more_comes():
+    """It is put off as long as that is little beside what is open."""
+    x = la.array(np.ones(1_000_000))
+    la.waitall()
+    with figures(inline_ns=0, age_ns=20e6, flush_ns=1e5, age_share=1e9):
+        recorded = counts()[0]
+        y = x
+        for _ in range(100):  # five times as long as the alarm is set for
+            y = y * 0.5
+            time.sleep(0.001)
+        assert counts()[0] - recorded == 100
+        y.wait_to_read()
+        assert last_segment() == 100 and float(y[0]) == 0.5**100
+    with figures(inline_ns=0, age_ns=20e6, flush_ns=1e5, age_share=0):
+        y = x
+        for _ in range(100):
+            y = y * 0.5
+            time.sleep(0.001)
+        y.wait_to_read()
+        assert last_segment() < 100 and float(y[0]) == 0.5**100
 
 
 @pytest.mark.host  # by the CPU's figures
