@@ -61,7 +61,9 @@ int Finder::place(int m, int k, bool written) {
   if (chain_.places.size() == kPlaces) return -1;
   Place p{m, k, written};
   const Member& member = plan_.members[m];
-  std::copy(member.outer[k], member.outer[k] + kAxes, p.outer);
+  if (steps_[m].in_place >> k & 1) p.expansion = member.expanded[k];
+  const npy_intp* const outer = p.expansion < 0 ? member.outer[k] : plan_.expansions[p.expansion].outer;
+  std::copy(outer, outer + kAxes, p.outer);
   chain_.places.push_back(p);
   return static_cast<int>(chain_.places.size()) - 1;
 }
@@ -163,7 +165,8 @@ int Finder::grow(int begin) {
     bool read = v.place >= 0;
     for (int i = 0; i < p && !memory; ++i) {  // scratch that somebody else had until now
       const Place& other = chain_.places[i];
-      read |= plan_.members[other.member].where[other.op] == member.where[v.op];
+      const int at = other.expansion < 0 ? plan_.members[other.member].where[other.op] : plan_.expansions[other.expansion].from;
+      read |= at == member.where[v.op];
     }
     if (read) chain_.places[p].kept = 0;  // found below
   }
@@ -189,11 +192,7 @@ int Finder::grow(int begin) {
     }
     p.kept = static_cast<int>(plan_.scratch);
     plan_.scratch += (static_cast<size_t>(item * most) + 63) / 64 * 64 + 192;
-    npy_intp step = item;
-    for (int a = chain_.level - (p.sum ? 2 : 1); a >= plan_.cut; --a) {
-      steps[i][a] = step;
-      step *= plan_.axes.shape[a];
-    }
+    plan_.scratch_steps(chain_.level - p.sum, item, steps[i]);
   }
   if (chain_.sums) {
     chain_.nest.set(plan_.axes, plan_.cut, chain_.level - 1, count, steps);

@@ -18,7 +18,10 @@ struct MemberSteps {
   // numbers differ may have elements in common all the same.
   int walk[kPassOps];
   int chunk[kPassOps];
+  int in_place = 0;  // a bit each: compiled loops read these where they are, though they are written out (expand.h)
 };
+// Numbers from here on are temporaries', and what is written out for a tile (expand.h).
+constexpr int kTemporaryWalk = 1 << 20, kExpandedWalk = 1 << 21;
 
 // Finds the plan's chains, and gets space in the scratch for them.
 void find_chains(Plan& plan, const Stage& stage, const std::vector<MemberSteps>& steps);

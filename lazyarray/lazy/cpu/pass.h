@@ -84,16 +84,21 @@ class Pass {
     const char *at_ = nullptr, *end_ = nullptr;
   };
 
-  void tile(npy_intp t, const Pointers* begin, int* flags, char* scratch);
+  // `expanded`: of the plan's expansions, a bit each, those that are the same for all tiles and are done.
+  void tile(npy_intp t, const Pointers* begin, int* flags, char* scratch, uint32_t& expanded);
 
   // Where a tile lies: how many steps along the axes up to the one that is cut, and its length there.
   struct Spot {
     npy_intp tile;
     npy_intp index[kAxes];
     npy_intp length;
+    char* scratch;
+    uint32_t expanded;  // a bit each: what is written out
   };
+  // Writes out what the operand reads, unless that is done.
+  void expand(size_t m, int k, Spot& spot) const;
   // A member on a tile, by NumPy's loops.
-  void step(size_t m, const Pointers* begin, const Spot& spot, int* flags);
+  void step(size_t m, const Pointers* begin, Spot& spot, int* flags);
 
   // ---- compiled chains (pass_chains.cpp)
   struct ChainRun {
@@ -104,11 +109,11 @@ class Pass {
   void prepare_chains();
   const Chunk* chunk_at(const Place& p) const;  // null: it is a constant, or in scratch
   bool overwrites(const Chain& chain) const;
-  void locate(const Chain& chain, const Pointers* begin, const Spot& spot, char** ptrs, npy_intp* counts) const;
+  void locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs, npy_intp* counts) const;
   // Whether the chain is done; if not, NumPy's loops can do it.
-  bool compiled(size_t chain, const Pointers* begin, const Spot& spot, char* scratch, Ahead& ahead);
+  bool compiled(size_t chain, const Pointers* begin, Spot& spot, Ahead& ahead);
   // The same where the loop was never used: NumPy's loops do the tile as well, and the two are compared.
-  bool tried(size_t chain, const Pointers* begin, const Spot& spot, int* flags);
+  bool tried(size_t chain, const Pointers* begin, Spot& spot, int* flags);
 
   // A nest's loops over one tile, `length` long, as they are run.
   struct Tile : Block {

@@ -11,7 +11,7 @@ static int heard(const Instr& in) {
 
 const Chunk* Pass::chunk_at(const Place& p) const {
   const Member& m = plan_.members[p.member];
-  if (m.where[p.op] == Member::kMemory) return instrs_[p.member]->ops[p.op].chunk;
+  if (m.where[p.op] == Member::kMemory || (p.expansion >= 0 && plan_.expansions[p.expansion].from == Member::kMemory)) return instrs_[p.member]->ops[p.op].chunk;
   return m.copied_by[p.op] >= 0 ? instrs_[m.copied_by[p.op]]->ops[1].chunk : nullptr;
 }
 
@@ -40,10 +40,16 @@ void Pass::prepare_chains() {
   }
 }
 
-void Pass::locate(const Chain& chain, const Pointers* begin, const Spot& spot, char** ptrs, npy_intp* counts) const {
+void Pass::locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs, npy_intp* counts) const {
   for (size_t i = 0; i < chain.places.size(); ++i) {
     const Place& p = chain.places[i];
     ptrs[i] = begin[p.member].p[p.op];
+    if (p.expansion < 0) {
+      expand(p.member, p.op, spot);
+    } else {
+      const int from = plan_.expansions[p.expansion].from;
+      ptrs[i] = from < 0 ? base_[p.member * kPassOps + p.op] : spot.scratch + from;
+    }
     for (int a = 0; a <= plan_.cut; ++a) ptrs[i] += spot.index[a] * p.outer[a];
   }
   for (int a = 0; a < chain.nest.n; ++a) counts[a] = chain.nest.count(a, spot.length);
@@ -63,7 +69,7 @@ static Block both(const Chain& chain, const npy_intp* counts, char* a, const npy
   return block;
 }
 
-bool Pass::compiled(size_t number, const Pointers* begin, const Spot& spot, char* scratch, Ahead& ahead) {
+bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahead) {
   const Chain& chain = plan_.chains[number];
   const ChainRun& run = chains_[number];
   if (!run.runs) return false;
@@ -73,7 +79,7 @@ bool Pass::compiled(size_t number, const Pointers* begin, const Spot& spot, char
   npy_intp counts[kAxes];
   locate(chain, begin, spot, ptrs, counts);
   for (int i = 0; i < chain.operands; ++i)
-    if (chain.places[i].kept >= 0) ptrs[i] = scratch + chain.places[i].kept;
+    if (chain.places[i].kept >= 0) ptrs[i] = spot.scratch + chain.places[i].kept;
   if (plan_.fetches_ahead) {
     // In as many parts as there would be instructions: between them the next tile comes.
     const int cut = chain.nest.cut;
@@ -123,7 +129,7 @@ static bool same_element(const char* a, const char* b, const DtypeInfo& d) {
   return d.kind == 'f' && (d.size == 8 ? both_nan(0.0) : d.size == 4 && both_nan(0.0f));
 }
 
-bool Pass::tried(size_t number, const Pointers* begin, const Spot& spot, int* flags) {
+bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
   const Chain& chain = plan_.chains[number];
   if (!chains_[number].runs || chain.loop->state() != CompiledLoop::COMPILED) return false;
   char* ptrs[kPlaces];

@@ -43,8 +43,34 @@ void NestOf<N>::lengthen(int nop, npy_intp length, npy_intp few) {
   else if (cut == n - 1) cut = longest;
 }
 
+template <int N>
+bool NestOf<N>::operator==(const NestOf& other) const {
+  if (n != other.n || head != other.head || cut != other.cut || !std::equal(shape, shape + n, other.shape)) return false;
+  for (int k = 0; k < N; ++k)
+    if (!std::equal(strides[k], strides[k] + n, other.strides[k])) return false;
+  return true;
+}
+
+template struct NestOf<2>;
 template struct NestOf<kPassOps>;
 template struct NestOf<kPlaces>;
+
+void Plan::scratch_steps(int level, npy_intp item, npy_intp* steps) const {
+  std::fill(steps, steps + kAxes, 0);
+  for (int a = level - 1; a >= cut; --a) {
+    steps[a] = item;
+    item *= axes.shape[a];
+  }
+}
+
+int Plan::scratch_for(int level, npy_intp item) {
+  size_t bytes = static_cast<size_t>(item) * length;
+  for (int a = cut + 1; a < level; ++a) bytes *= axes.shape[a];
+  const size_t at = scratch;
+  // Not all at the same place in a page: loads and stores would be taken for each other.
+  scratch += (bytes + 63) / 64 * 64 + 192;
+  return static_cast<int>(at);
+}
 
 bool Plan::writes_early() const {
   for (const Member& m : members)
@@ -61,9 +87,11 @@ std::string Plan::compiled() const {
 }
 
 std::string Plan::text() const {
+  const std::string written_out =
+      expansions.empty() ? "" : ", " + words::count(expansions.size(), "broadcast operand") + " written out";
   return "fused pass over " + words::shape(axes.shape, axes.n) + ": " + words::count(static_cast<size_t>(tiles), "tile") +
          " in " + words::count(static_cast<size_t>(tasks), "task") + ", " + std::to_string(scratch) +
-         " bytes of scratch" + compiled();
+         " bytes of scratch" + written_out + compiled();
 }
 
 }  // namespace lazyarray

@@ -29,6 +29,8 @@ struct NestOf {
   // One more loop, innermost, which is no part of another.
   void append(npy_intp length, int axis, int nop, npy_intp const (*steps)[kAxes]);
 
+  bool operator==(const NestOf& other) const;
+
   // Puts the longest loop innermost, if the one there has fewer steps than `few`. `length` is that of a tile.
   void lengthen(int nop, npy_intp length, npy_intp few);
 };
@@ -45,6 +47,7 @@ struct Member {
   int nop = 0;
   int where[kPassOps];             // an offset into the scratch, or one of the above
   int copied_by[kPassOps];         // of a result: a later copy (a member) into whose target it is written; or -1
+  int expanded[kPassOps];          // which of the plan's expansions it reads; or -1
   npy_intp outer[kPassOps][kAxes] = {};  // steps over the axes up to the one that tiles cut
   Nest nest;                       // of a tile: MAP all axes, else those of the rows
   npy_intp walk[kPassOps][kAxes] = {};   // WALK: the steps over Plan::walk's axes
@@ -55,7 +58,10 @@ struct Member {
   bool cuts_kept = false;          // COLUMNS: tiles cut what is kept
   int rows_begin = 0, rows_end = 0;  // COLUMNS: the axes that are reduced
 
-  explicit Member(int operands = 0) : nop(operands) { std::fill_n(copied_by, kPassOps, -1); }
+  explicit Member(int operands = 0) : nop(operands) {
+    std::fill_n(copied_by, kPassOps, -1);
+    std::fill_n(expanded, kPassOps, -1);
+  }
 };
 
 // An operand of a chain: one of an instruction's.
@@ -66,6 +72,7 @@ struct Place {
   // Where in the scratch it is written first, as the chain reads the same memory, and from which place after the
   // loop's own it is moved to; or -1.
   int kept = -1, target = -1;
+  int expansion = -1;  // it reads what that one writes out, where it is
   npy_intp outer[kAxes] = {};  // steps over the axes up to the one that tiles cut
 };
 
@@ -83,6 +90,17 @@ struct Chain {
   CompiledLoop* loop = nullptr;
 };
 
+// A broadcast operand, written out in the scratch for a tile, as its rows are short: see expand.h.
+struct Expansion {
+  int member, op;            // who reads it first
+  int from;                  // an offset into the scratch, or Member::kMemory
+  int to;                    // an offset into the scratch
+  bool still;                // it is the same for all tiles: done once by each thread
+  int item;                  // bytes
+  npy_intp outer[kAxes] = {};  // steps over the axes up to the one that tiles cut
+  NestOf<2> nest;            // of a tile: the source, and what is written
+};
+
 // A contiguous operand in memory that a pass runs through from tile to tile, so that it can fetch it ahead.
 struct Fetched {
   int member, op;
@@ -92,6 +110,7 @@ struct Fetched {
 struct Plan final : FusedPlan {
   std::vector<Member> members;
   std::vector<Chain> chains;  // in order
+  std::vector<Expansion> expansions;
   Axes axes;
   bool fetches_ahead = false;
   std::vector<Fetched> fetched;  // what it fetches, while the tile before is computed
@@ -106,6 +125,16 @@ struct Plan final : FusedPlan {
   size_t scratch = 0;         // bytes for each thread
   double ns = 0;              // what it takes, by estimate
 
+  // The steps of what lies in the scratch, over the first `level` axes: a tile's elements one after the other.
+  void scratch_steps(int level, npy_intp item, npy_intp* steps) const;
+  // Whether the steps over the axes of `walk` are those of one line.
+  bool even(const npy_intp* steps) const {
+    for (int a = 0; a + 1 < walk.n; ++a)
+      if (steps[a] != steps[a + 1] * walk.shape[a + 1]) return false;
+    return true;
+  }
+  // Space in the scratch for a tile of these; its offset.
+  int scratch_for(int level, npy_intp item);
   bool in_memory(size_t instr, int op) const override { return members[instr].where[op] == Member::kMemory; }
   bool may_fall_back() const override { return false; }
   bool writes_early() const override;  // by a copy's maker

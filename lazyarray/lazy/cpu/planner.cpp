@@ -280,7 +280,7 @@ void Planner::place_scratch(Plan& p) {
 Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
   const Form& form = stage.form;
   Instr& in = *stage.instrs[number];
-  if (p.walk.n) return on_line(p, stage, in);
+  if (p.walk.n) return on_line(p, stage, static_cast<int>(number));
   Member m(in.nop);
   MemberSteps& mine = steps_[tier().on ? number : 0];
   mine = {};
@@ -307,19 +307,14 @@ Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
     } else if (c && is_temporary(c)) {
       const Life& l = lives_[life_of_[id(c)]];
       m.where[k] = static_cast<int>(l.offset);
-      // In the scratch the elements of a tile lie one after the other.
-      npy_intp step = l.size;
-      std::fill(steps[k], steps[k] + kAxes, 0);
-      for (int a = l.level - 1; a >= p.cut; --a) {
-        steps[k][a] = step;
-        step *= p.axes.shape[a];
-      }
+      p.scratch_steps(l.level, l.size, steps[k]);
     }
     if (m.where[k] == Member::kMemory || m.where[k] == Member::kCopyTarget)
       std::copy(steps[k], steps[k] + p.cut + 1, m.outer[k]);
   }
   if (in.kernel->kind != Kernel::REDUCE) {
     mine.level = level;
+    if (in.kernel->any_order && expand(p, stage, static_cast<int>(number), m, mine)) return m;
     m.nest.set(p.axes, p.cut, level, in.nop, steps);
     if (in.kernel->any_order) m.nest.lengthen(in.nop, p.length, 32);  // as long as the call takes
     return m;
@@ -357,11 +352,12 @@ void Planner::note_walk(MemberSteps& to, Instr& in, int op, int k) {
   Chunk* c = in.ops[op].chunk;
   to.chunk[k] = static_cast<int>(id(c));
   // Temporaries have numbers of their own: whoever uses one in the pass has each element at the same place.
-  if (is_temporary(c)) to.walk[k] = (1 << 20) + static_cast<int>(id(c));
+  if (is_temporary(c)) to.walk[k] = kTemporaryWalk + static_cast<int>(id(c));
   else if (tier().on) to.walk[k] = walk(&in, op);
 }
 
-Member Planner::on_line(Plan& p, const Stage& stage, Instr& in) {
+Member Planner::on_line(Plan& p, const Stage& stage, int number) {
+  Instr& in = *stage.instrs[number];
   const Axes& axes = p.walk;
   const int inner = axes.n - 1;
   Member m(in.nop);
@@ -386,20 +382,20 @@ Member Planner::on_line(Plan& p, const Stage& stage, Instr& in) {
     }
     spread(axes, axes.n, from->ndim, from->shape(), from->strides(op), steps[k]);
     if (in.kernel->kind == Kernel::REDUCE && k >= in.nin) continue;  // its only element
-    for (int a = 0; a < inner; ++a) even &= steps[k][a] == steps[k][a + 1] * axes.shape[a + 1];
+    even &= p.even(steps[k]);
   }
   if (in.kernel->kind == Kernel::REDUCE) {
     m.role = Member::TREE;
     m.partial = p.partials++;
     m.run_step = steps[0][inner];
-  } else if (m.role == Member::MAP && !even) {
+  } else if (m.role == Member::MAP && !even && !expand_line(p, stage, number, m, steps)) {
     m.role = Member::WALK;
   }
   m.nest.n = 1;
   m.nest.shape[0] = 1;
   for (int k = 0; k < in.nop; ++k) {
     const bool memory = m.where[k] == Member::kMemory || m.where[k] == Member::kCopyTarget;
-    m.nest.strides[k][0] = steps[k][inner];
+    m.nest.strides[k][0] = m.expanded[k] < 0 ? steps[k][inner] : info(in.kernel->dtypes[k]).size;
     if (memory && m.role == Member::WALK) std::copy(steps[k], steps[k] + axes.n, m.walk[k]);
     else if (memory && m.role != Member::TREE) m.outer[k][0] = steps[k][inner];
     else if (memory && k == 0) m.outer[k][0] = steps[k][inner];

@@ -5,6 +5,7 @@
 
 #include "lazy/cpu/pairwise.h"
 #include "lazy/cpu/chains.h"
+#include "lazy/cpu/expand.h"
 #include "lazy/fuse.h"
 #include "lazy/plan_cache.h"
 
@@ -55,7 +56,7 @@ class Planner {
   void note_walk(MemberSteps& to, Instr& in, int op, int k);
 
   // The same where tiles are pieces of a line (Plan::walk).
-  Member on_line(Plan& p, const Stage& stage, Instr& in);
+  Member on_line(Plan& p, const Stage& stage, int number);
 
   // From the first to the last instruction that uses a temporary.
   struct Life {

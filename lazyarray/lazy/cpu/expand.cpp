@@ -1,0 +1,231 @@
+// Expand: broadcast operands of short rows, written out for a tile.
+#include "lazy/cpu/expand.h"
+
+#include "lazy/cpu/lines.h"
+
+namespace lazyarray {
+
+namespace {
+
+// Rows of fewer elements are short: where there are loops of our own for many rows, where there are not, and to compiled
+// loops, whose vectors have eight elements. Loops that are not so many times longer gain nothing.
+constexpr npy_intp kShort = 32, kShortCalls = 64, kShortCompiled = 8, kLonger = 4;
+constexpr size_t kMost = 16;  // of a plan: each takes its place in the caches
+
+// Whether the chunk stays as it is from its maker on, for the whole pass if that isn't in it.
+bool stays(const Stage& stage, const Chunk* c) {
+  int writers = 0;
+  for (const Instr* in : stage.instrs)
+    for (int k = in->nin; k < in->nop; ++k) writers += in->ops[k].chunk == c;
+  return writers == is_temporary(c);
+}
+
+// The elements of the innermost loop, if the operands in `out`, a bit each, are written out.
+npy_intp innermost(const Plan& p, const Instr& in, const MemberSteps& mine, int out) {
+  npy_intp steps[kPassOps][kAxes];
+  for (int k = 0; k < in.nop; ++k)
+    if (out >> k & 1) p.scratch_steps(mine.level, info(in.kernel->dtypes[k]).size, steps[k]);
+    else std::copy(mine.of[k], mine.of[k] + kAxes, steps[k]);
+  Nest nest;
+  nest.set(p.axes, p.cut, mine.level, in.nop, steps);
+  return nest.n ? nest.count(nest.n - 1, p.length) : 0;
+}
+
+// The plan's expansion of an instruction's operand, which may be there already; -1: there are too many.
+int expansion(Plan& p, const Stage& stage, int number, int k, Expansion e, int level) {
+  const Operand& o = stage.instrs[number]->ops[k];
+  for (size_t i = 0; i < p.expansions.size(); ++i) {
+    const Expansion& known = p.expansions[i];
+    const Operand& other = stage.instrs[known.member]->ops[known.op];
+    if (other.chunk == o.chunk && other.offset == o.offset && known.item == e.item && known.nest == e.nest &&
+        std::equal(e.outer, e.outer + kAxes, known.outer))
+      return static_cast<int>(i);
+  }
+  if (p.expansions.size() == kMost) return -1;
+  e.member = number;
+  e.op = k;
+  e.to = p.scratch_for(level, e.item);
+  p.expansions.push_back(e);
+  return static_cast<int>(p.expansions.size()) - 1;
+}
+
+// Each of `n` elements, which lie one after the other, a few times.
+template <int times, class T>
+[[gnu::always_inline]] inline void repeat_few(const T* from, npy_intp n, T* __restrict to) {
+#pragma GCC ivdep
+  for (npy_intp i = 0; i < n; ++i)
+    for (int k = 0; k < times; ++k) to[i * times + k] = from[i];
+}
+// Each of `n` elements `times` times. Stores are as wide as they come: what goes beyond an element's place the next one
+// overwrites, and the scratch has room after the last.
+template <class T>
+[[gnu::always_inline]] inline void repeat(const char* from, npy_intp n, npy_intp step, npy_intp times, T* to) {
+  if (times == 2 && step == sizeof(T)) return repeat_few<2>(reinterpret_cast<const T*>(from), n, to);
+  if (times == 3 && step == sizeof(T)) return repeat_few<3>(reinterpret_cast<const T*>(from), n, to);
+  if (times == 4 && step == sizeof(T)) return repeat_few<4>(reinterpret_cast<const T*>(from), n, to);
+  constexpr npy_intp kLanes = sizeof(T) < 32 ? 32 / sizeof(T) : 1;
+  struct Lanes {
+    T of[kLanes];
+  } lanes;
+  for (npy_intp i = 0; i < n; ++i, from += step, to += times) {
+    T x;
+    std::memcpy(&x, from, sizeof x);
+    for (T& lane : lanes.of) lane = x;
+    for (npy_intp k = 0; k < times; k += kLanes) std::memcpy(to + k, &lanes, sizeof lanes);
+  }
+}
+template <class T>
+void repeat_plain(const char* from, npy_intp n, npy_intp step, npy_intp times, T* to) {
+  repeat(from, n, step, times, to);
+}
+#if defined(__x86_64__)
+template <class T>
+[[gnu::target("avx2")]] void repeat_wide(const char* from, npy_intp n, npy_intp step, npy_intp times, T* to) {
+  repeat(from, n, step, times, to);
+}
+#else
+template <class T>
+constexpr auto repeat_wide = repeat_plain<T>;
+#endif
+
+// Copies elements of T, over loops; what is written lies one after the other.
+template <class T>
+class Writer {
+ public:
+  Writer(const NestOf<2>& nest, npy_intp length)
+      : nest_(nest), inner_(nest.n - 1), repeat_(lines::has_wide() ? repeat_wide<T> : repeat_plain<T>) {
+    for (int i = inner_; i >= 0; --i) {
+      counts_[i] = nest.count(i, length);
+      block_[i] = i == inner_ ? 1 : block_[i + 1] * counts_[i + 1];
+    }
+  }
+
+  npy_intp elements() const { return counts_[0] * block_[0]; }
+
+  // Elements `begin` .. `end` of the line that a loop and those in it are.
+  void part(int loop, const char* from, npy_intp begin, npy_intp end, T* to) const {
+    const npy_intp block = block_[loop], step = nest_.strides[0][loop];
+    npy_intp i = begin / block;
+    if (const npy_intp into = begin - i * block) {
+      const npy_intp stop = std::min(block, end - i * block);
+      part(loop + 1, from + i * step, into, stop, to);
+      to += stop - into;
+      i++;
+    }
+    const npy_intp whole = end / block - i;
+    if (whole < 0) return;
+    if (whole > 0) turns(loop, from + i * step, whole, to);
+    if (const npy_intp rest = end - (i + whole) * block) part(loop + 1, from + (i + whole) * step, 0, rest, to + whole * block);
+  }
+
+ private:
+  // `n` turns of a loop.
+  void turns(int loop, const char* from, npy_intp n, T* to) const {
+    const npy_intp step = nest_.strides[0][loop], block = block_[loop];
+    if (loop == inner_) {
+      if (step == 0) repeat_(from, 1, 0, n, to);
+      else repeat_(from, n, step, 1, to);
+    } else if (step == 0) {
+      turns(loop + 1, from, counts_[loop + 1], to);
+      for (npy_intp done = 1; done < n; done *= 2)
+        std::memcpy(to + done * block, to, static_cast<size_t>(std::min(done, n - done) * block) * sizeof(T));
+    } else if (loop == inner_ - 1 && nest_.strides[0][inner_] == 0) {
+      repeat_(from, n, step, block, to);
+    } else {
+      for (npy_intp i = 0; i < n; ++i) turns(loop + 1, from + i * step, counts_[loop + 1], to + i * block);
+    }
+  }
+
+  const NestOf<2>& nest_;
+  const int inner_;
+  void (*const repeat_)(const char* from, npy_intp n, npy_intp step, npy_intp times, T* to);
+  npy_intp counts_[kAxes];
+  npy_intp block_[kAxes];  // elements of one turn of the loop
+};
+
+}  // namespace
+
+bool expand(Plan& p, const Stage& stage, int number, Member& m, MemberSteps& mine) {
+  const Instr& in = *stage.instrs[number];
+  const npy_intp now = innermost(p, in, mine, 0);
+  if (now == 0 || now >= (in.kernel->lines ? kShort : kShortCalls)) return false;
+  int mixed = 0;  // operands that step along some of a tile's axes, and stand still along others
+  for (int k = 0; k < in.nin; ++k) {
+    if (m.where[k] < 0 && m.where[k] != Member::kMemory) continue;
+    bool steps = false, stands = false;
+    for (int a = p.cut; a < mine.level; ++a)
+      if ((a == p.cut ? p.length : p.axes.shape[a]) > 1) (mine.of[k][a] ? steps : stands) = true;
+    if (steps && stands && stays(stage, in.ops[k].chunk)) mixed |= 1 << k;
+  }
+  if (!mixed || innermost(p, in, mine, mixed) < kLonger * now) return false;
+  npy_intp steps[kPassOps][kAxes];
+  std::copy(mine.of[0], mine.of[0] + kPassOps * kAxes, steps[0]);
+  for (int k = 0; k < in.nin; ++k) {
+    if (!(mixed >> k & 1)) continue;
+    Expansion e;
+    e.from = m.where[k];
+    e.item = info(in.kernel->dtypes[k]).size;
+    std::copy(m.outer[k], m.outer[k] + kAxes, e.outer);
+    e.still = e.from == Member::kMemory && std::all_of(e.outer, e.outer + kAxes, [](npy_intp step) { return step == 0; });
+    npy_intp both[2][kAxes];
+    std::copy(mine.of[k], mine.of[k] + kAxes, both[0]);
+    p.scratch_steps(mine.level, e.item, both[1]);
+    e.nest.set(p.axes, p.cut, mine.level, 2, both);
+    const int i = expansion(p, stage, number, k, e, mine.level);
+    if (i < 0) continue;
+    m.expanded[k] = i;
+    m.where[k] = p.expansions[i].to;
+    std::fill(m.outer[k], m.outer[k] + kAxes, 0);
+    p.scratch_steps(mine.level, e.item, steps[k]);
+    if (!e.still && now >= kShortCompiled) {
+      mine.in_place |= 1 << k;
+    } else {
+      std::copy(steps[k], steps[k] + kAxes, mine.of[k]);
+      mine.walk[k] = kExpandedWalk + i;
+    }
+  }
+  m.nest.set(p.axes, p.cut, mine.level, in.nop, steps);
+  m.nest.lengthen(in.nop, p.length, kShort);
+  return true;
+}
+
+bool expand_line(Plan& p, const Stage& stage, int number, Member& m, npy_intp const (*steps)[kAxes]) {
+  const Instr& in = *stage.instrs[number];
+  if (!in.kernel->any_order || p.walk.shape[p.walk.n - 1] >= kShortCalls) return false;
+  int uneven = 0;
+  for (int k = 0; k < in.nop; ++k) {
+    if (m.where[k] != Member::kMemory && m.where[k] != Member::kCopyTarget) continue;
+    if (p.even(steps[k])) continue;
+    if (k >= in.nin || m.where[k] != Member::kMemory || !stays(stage, in.ops[k].chunk)) return false;
+    uneven |= 1 << k;
+  }
+  for (int k = 0; k < in.nin; ++k) {
+    if (!(uneven >> k & 1)) continue;
+    Expansion e;
+    e.from = Member::kMemory;
+    e.item = info(in.kernel->dtypes[k]).size;
+    e.still = false;
+    npy_intp both[2][kAxes] = {}, step = e.item;
+    std::copy(steps[k], steps[k] + p.walk.n, both[0]);
+    for (int a = p.walk.n - 1; a >= 0; step *= p.walk.shape[a--]) both[1][a] = step;
+    e.nest.set(p.walk, 0, p.walk.n, 2, both);
+    const int i = expansion(p, stage, number, k, e, 1);
+    if (i < 0) return false;
+    m.expanded[k] = i;
+  }
+  for (int k = 0; k < in.nin; ++k)
+    if (m.expanded[k] >= 0) m.where[k] = p.expansions[m.expanded[k]].to;
+  return true;
+}
+
+void write_out(const Plan& p, const Expansion& e, const char* from, npy_intp begin, npy_intp length, char* to) {
+  of_size(e.item, [&](auto item) {
+    using T = decltype(item);
+    const npy_intp turns = p.walk.n ? p.walk.shape[0] : length;
+    const Writer<T> w(e.nest, turns);
+    const npy_intp elements = p.walk.n ? length : w.elements();
+    w.part(0, from, begin, begin + elements, reinterpret_cast<T*>(to));
+  });
+}
+
+}  // namespace lazyarray

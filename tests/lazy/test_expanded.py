@@ -1,0 +1,146 @@
+"""Broadcast operands of short rows, which a pass writes out for each tile."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray.lazy.cpu.jit._tier import _set_jit, refused_loops
+
+from .fusing import SMALL, figures, same
+
+pytestmark = pytest.mark.host  # passes on CPUs
+
+# Rows that are short and that aren't: to compiled loops, to our own for many rows, to NumPy's.
+ROWS = [1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 32, 33, 47, 63, 64, 65]
+WAYS = {  # figures of a pass: as users have them, in small tiles, and those shared out
+    "users": {"inline_ns": 0, "fuse_ns": 0, "age_ns": 1e15},
+    "small": SMALL,
+    "tasks": {**SMALL, "tile_bytes": 4096, "least": 64},
+}
+PROGRAMS = {
+    "one": lambda m, x, b: x * b,
+    "chain": lambda m, x, b: (x * b + b) * x - b,
+    "compared": lambda m, x, b: m.where(x > b, x, b),
+    "cast": lambda m, x, b: (x * b).astype("f4") * b + x,
+    "integers": lambda m, x, b: (x * 100).astype("i2") // ((b * 10).astype("i1") | 3),
+    "complex": lambda m, x, b: x * (b + 1j) - b,
+    "rows": lambda m, x, b: (x - x.mean(-1, keepdims=True)) * b / x.max(-1, keepdims=True),
+    "row sums": lambda m, x, b: (x * b).sum(-1),
+    "columns": lambda m, x, b: (x * b + 1).sum(0),
+    "all": lambda m, x, b: ((x - b) * (x - b)).sum(),
+    "exp": lambda m, x, b: m.exp(x * b) * b,
+}
+
+
+@pytest.fixture(params=["1", "eager"])
+def jit(request):
+    before = _set_jit(request.param)
+    refused = set(refused_loops())
+    yield
+    _set_jit(before)
+    assert not [x for x in set(refused_loops()) - refused if x.startswith("other bits")]
+
+
+def check(program, *operands):
+    with np.errstate(all="ignore"):
+        want = program(np, *operands)
+        for _ in range(2):  # compiled loops are compared the first time
+            same(program(la, *map(la.array, operands)), want)
+
+
+def numbers(shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("way", WAYS)
+def test_rows_and_columns(jit, name, way):
+    with figures(**WAYS[way]):
+        for r, n in itertools.product(ROWS, (1, 3, 100, 1031)):
+            for other in ((r,), (1, r), (n, 1)):
+                check(PROGRAMS[name], numbers((n, r)), numbers(other, 1))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("way", WAYS)
+def test_more_axes(jit, name, way):
+    shapes = [(50, 40, 3), (7, 90, 5), (90, 7, 3), (16, 16, 16), (2, 3, 400), (100, 3, 2)]
+    with figures(**WAYS[way]):
+        for a, b, c in shapes:
+            for other in ((c,), (b, 1), (a, 1, 1), (1, b, c), (a, 1, c), (a, b, 1)):
+                check(PROGRAMS[name], numbers((a, b, c)), numbers(other, 1))
+        for other in ((30, 1, 5), (20, 1, 4, 1), (4, 1), (1, 30, 1, 5)):
+            check(PROGRAMS[name], numbers((20, 30, 4, 5)), numbers(other, 1))
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "i2", "f4", "f8", "c16", "g", "G"])
+def test_elements_of_any_size(dtype):
+    """In whole tiles, and where a sum cuts pieces of a line in the midst of a row."""
+    with figures(**WAYS["tasks"]):
+        for r, n in itertools.product((2, 3, 4, 5, 7, 11, 31), (257, 1031)):
+            x = (numbers((n, r)) * 10).astype(dtype)
+            for other in ((r,), (n, 1)):
+                b = (numbers(other, 1) * 10).astype(dtype)
+                check(lambda m, x, b: m.not_equal(x, b), x, b)
+                check(lambda m, x, b: m.add(x, b).sum(), x, b)
+
+
+def test_it_is_said_which_are(jit):
+    x, b, c = la.array(numbers((5000, 7))), la.array(numbers(7)), la.array(numbers((5000, 1)))
+    with figures(**WAYS["users"]):
+        for y, count in [
+            ((x * b + b) * b, "1 broadcast operand"),
+            ((x - c) / c, "1 broadcast operand"),
+            ((x - c) * b, "2 broadcast operands"),
+            (((x - c) * b).sum(), "2 broadcast operands"),
+        ]:
+            y.wait_to_read()
+            assert f"{count} written out" in str(la.explain())
+        for y in (x * x + x, x * 2.0 + 1.0, la.array(numbers((500, 70))) * la.array(numbers(70))):
+            (y + 1).wait_to_read()
+            assert "written out" not in str(la.explain())
+
+
+def test_what_changes_meanwhile_is_read_where_it_is(jit):
+    def changes(m, x, b):
+        y = x * 1.5
+        y *= b
+        y -= y[:, :1]  # its own first column, which becomes zero
+        b += 1.0
+        y *= b
+        b *= 0.5
+        return y + b, b
+
+    with figures(**WAYS["small"]):
+        for r in (3, 7, 16):
+            x, b = numbers((1031, r)), numbers(r, 1)
+            got = changes(la, la.array(x), la.array(b))
+            same(got, changes(np, x.copy(), b.copy()))
+
+
+def test_more_than_there_is_room_for():
+    x, many = numbers((1031, 5)), [numbers(5, i) for i in range(40)]
+
+    def program(m, x, *many):
+        for b in many:
+            x = x * 0.5 + b
+        return x
+
+    with figures(**WAYS["users"]):
+        same(program(la, la.array(x), *map(la.array, many)), program(np, x, *many))
+
+
+def test_an_operand_that_failed():
+    """Its readers fail, the others are computed."""
+    x, b = la.array(numbers((5000, 3))), la.array(numbers(3))
+    with figures(**WAYS["users"]), np.errstate(divide="raise"):
+        bad = la.array(np.zeros(3))
+        bad = 1 / bad
+        y, z = x * bad + x, x * b + x
+        np.testing.assert_array_equal(z, x.asnumpy() * b.asnumpy() + x.asnumpy())
+        with pytest.raises(FloatingPointError):
+            y.wait_to_read()
+        with pytest.raises(FloatingPointError):
+            bad.wait_to_read()
