@@ -241,6 +241,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool starts_with_first
         cbool product
         cbool apart, rows_apart, stable
+        npy_intp apart_from
         int (*sort)(void*, npy_intp, void*) noexcept
         int (*argsort)(void*, npy_intp*, npy_intp, void*) noexcept
         char* identity

@@ -69,6 +69,7 @@ struct Kernel {
   int (*argsort)(void* line, npy_intp* order, npy_intp n, void*) = nullptr;
   bool stable = false;
   bool apart = false;         // GUFUNC: no place of the batch reads what another one writes: threads may share them
+  npy_intp apart_from = 0;    // ... if the first core length is this or more
   const Cores* cores = nullptr;  // GUFUNC: the core axes of each operand, where each has a step
   // REDUCE: the first element starts the result, or else `identity` does.
   bool starts_with_first = false;

@@ -71,6 +71,7 @@ cdef class Gufunc(Row):
     cdef dict kernels
     cdef double cost
     cdef bint linear, shared
+    cdef int shared_from
     cdef str invalid
     cdef object kernel_for(self, int dtype)
 

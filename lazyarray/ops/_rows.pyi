@@ -170,6 +170,7 @@ class Gufunc(Row):
         cost: float = 1.0,
         linear: bool = False,
         shared: bool = True,
+        shared_from: int = 0,
     ) -> None: ...
     def __call__(self, *arrays: NDArray, out: Out = None) -> NDArray: ...
 

@@ -22,6 +22,8 @@ __all__: list[str] = []
 _SINGULAR = "Singular matrix"
 _INDEFINITE = "Matrix is not positive definite"
 
+_SHARED = 8  # rows of matrices of which threads share a stack
+
 TABLE = {
     name: Gufunc(
         getattr(_umath_linalg, name),
@@ -30,17 +32,18 @@ TABLE = {
         doc=f"LAPACK through ``numpy.linalg``: {name}.",
         invalid=invalid,
         cost=cost,
-        shared=shared,
+        shared=least is not None,
+        shared_from=least or 0,
     )
     # Two threads in OpenBLAS's getrf or potrf of small matrices wait for each other: 20,000 times
-    # cholesky of 4 x 4 takes 2.2 ms on one, and 3.9 on two.
-    for name, invalid, cost, shared in [
-        ("inv", _SINGULAR, 1.0, True),
-        ("solve", _SINGULAR, 0.5, True),
-        ("solve1", _SINGULAR, 0.5, True),
-        ("det", None, 0.4, False),
-        ("cholesky_lo", _INDEFINITE, 0.2, False),
-        ("cholesky_up", _INDEFINITE, 0.2, False),
+    # cholesky of 4 x 4 takes 2.2 ms on one, and 3.9 on two; 100,000 times solve of 3 x 3 13 and 20.
+    for name, invalid, cost, least in [
+        ("inv", _SINGULAR, 1.0, _SHARED),
+        ("solve", _SINGULAR, 0.5, _SHARED),
+        ("solve1", _SINGULAR, 0.5, _SHARED),
+        ("det", None, 0.4, None),
+        ("cholesky_lo", _INDEFINITE, 0.2, None),
+        ("cholesky_up", _INDEFINITE, 0.2, None),
     ]
 }
 

@@ -122,7 +122,7 @@ class Batch {
 int run_gufunc(Runtime& rt, const Instr& in, const Block& b, const Crew* crew) {
   std::unique_lock<std::mutex> token(rt.blas_mu, std::defer_lock);
   if (in.wide) token.lock();
-  else if (in.kernel->apart && crew && in.cost_ns >= crew->split_ns) {
+  else if (in.kernel->apart && in.core[0] >= in.kernel->apart_from && crew && in.cost_ns >= crew->split_ns) {
     if ((in.kernel->sort || in.kernel->argsort) && sort_in_parts(in, b, *crew)) return 0;
     Batch batch(in, b);
     if (const npy_intp tasks = batch.cut(*crew); tasks > 1) {
