@@ -20,6 +20,13 @@ bool stays(const Stage& stage, const Chunk* c) {
   return writers == is_temporary(c);
 }
 
+// Whether compiled loops may go row by row, as they add rows up.
+bool sums_rows(const Stage& stage) {
+  return std::any_of(stage.instrs.begin(), stage.instrs.end(), [](const Instr* in) {
+    return in->kernel->kind == Kernel::REDUCE && in->kernel->code && in->reduces_last();
+  });
+}
+
 // The elements of the innermost loop, if the operands in `out`, a bit each, are written out.
 npy_intp innermost(const Plan& p, const Instr& in, const MemberSteps& mine, int out) {
   npy_intp steps[kPassOps][kAxes];
@@ -131,11 +138,23 @@ class Writer {
         std::memcpy(to + done * block, to, static_cast<size_t>(std::min(done, n - done) * block) * sizeof(T));
     } else if (loop == inner_ - 1 && nest_.strides[0][inner_] == 0) {
       repeat_(from, n, step, block, to);
+    } else if (loop == inner_ - 2 && block <= kFew) {
+      small(loop, from, n, to);
     } else {
       for (npy_intp i = 0; i < n; ++i) turns(loop + 1, from + i * step, counts_[loop + 1], to + i * block);
     }
   }
 
+  // Three loops, of which the inner two are too short for calls.
+  void small(int loop, const char* from, npy_intp n, T* to) const {
+    const npy_intp rows = counts_[loop + 1], columns = counts_[loop + 2];
+    const npy_intp step = nest_.strides[0][loop], by_row = nest_.strides[0][loop + 1], by_column = nest_.strides[0][loop + 2];
+    for (npy_intp i = 0; i < n; ++i, from += step)
+      for (npy_intp r = 0; r < rows; ++r)
+        for (npy_intp c = 0; c < columns; ++c, ++to) std::memcpy(to, from + r * by_row + c * by_column, sizeof(T));
+  }
+
+  static constexpr npy_intp kFew = 64;
   const NestOf<2>& nest_;
   const int inner_;
   void (*const repeat_)(const char* from, npy_intp n, npy_intp step, npy_intp times, T* to);
@@ -177,7 +196,7 @@ bool expand(Plan& p, const Stage& stage, int number, Member& m, MemberSteps& min
     m.where[k] = p.expansions[i].to;
     std::fill(m.outer[k], m.outer[k] + kAxes, 0);
     p.scratch_steps(mine.level, e.item, steps[k]);
-    if (!e.still && now >= kShortCompiled) {
+    if (!p.expansions[i].still && (now >= kShortCompiled || sums_rows(stage))) {
       mine.in_place |= 1 << k;
     } else {
       std::copy(steps[k], steps[k] + kAxes, mine.of[k]);
