@@ -192,7 +192,8 @@ bool expand(Plan& p, const Stage& stage, int number, Member& m, MemberSteps& min
     e.nest.set(p.axes, p.cut, mine.level, 2, both);
     const int i = expansion(p, stage, number, k, e, mine.level);
     if (i < 0) continue;
-    m.expanded[k] = i;
+    m.expanded[k] = static_cast<int8_t>(i);
+    m.expands = true;
     m.where[k] = p.expansions[i].to;
     std::fill(m.outer[k], m.outer[k] + kAxes, 0);
     p.scratch_steps(mine.level, e.item, steps[k]);
@@ -230,7 +231,8 @@ bool expand_line(Plan& p, const Stage& stage, int number, Member& m, npy_intp co
     e.nest.set(p.walk, 0, p.walk.n, 2, both);
     const int i = expansion(p, stage, number, k, e, 1);
     if (i < 0) return false;
-    m.expanded[k] = i;
+    m.expanded[k] = static_cast<int8_t>(i);
+    m.expands = true;
   }
   for (int k = 0; k < in.nin; ++k)
     if (m.expanded[k] >= 0) m.where[k] = p.expansions[m.expanded[k]].to;

@@ -208,7 +208,7 @@ void Pass::expand(size_t m, int k, Spot& spot) const {
 
 void Pass::step(size_t m, const Pointers* begin, Spot& spot, int* flags) {
   const Member& member = plan_.members[m];
-  for (int k = 0; k < member.nop; ++k) expand(m, k, spot);
+  for (int k = 0; member.expands && k < member.nop; ++k) expand(m, k, spot);
   const npy_intp length = spot.length;
   Pointers at = begin[m];
   for (int k = 0; k < member.nop; ++k)

@@ -45,7 +45,7 @@ void Pass::locate(const Chain& chain, const Pointers* begin, Spot& spot, char** 
     const Place& p = chain.places[i];
     ptrs[i] = begin[p.member].p[p.op];
     if (p.expansion < 0) {
-      expand(p.member, p.op, spot);
+      if (plan_.members[p.member].expands) expand(p.member, p.op, spot);
     } else {
       const int from = plan_.expansions[p.expansion].from;
       ptrs[i] = from < 0 ? base_[p.member * kPassOps + p.op] : spot.scratch + from;

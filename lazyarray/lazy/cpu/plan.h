@@ -47,7 +47,8 @@ struct Member {
   int nop = 0;
   int where[kPassOps];             // an offset into the scratch, or one of the above
   int copied_by[kPassOps];         // of a result: a later copy (a member) into whose target it is written; or -1
-  int expanded[kPassOps];          // which of the plan's expansions it reads; or -1
+  bool expands = false;            // whether it reads any of the plan's expansions: which; or -1
+  int8_t expanded[kPassOps];
   npy_intp outer[kPassOps][kAxes] = {};  // steps over the axes up to the one that tiles cut
   Nest nest;                       // of a tile: MAP all axes, else those of the rows
   npy_intp walk[kPassOps][kAxes] = {};   // WALK: the steps over Plan::walk's axes

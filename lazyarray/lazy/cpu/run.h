@@ -57,6 +57,22 @@ Error* run_gather(Instr& in, const Block& b, const Crew* crew);
 Error* run(Runtime& rt, Instr& in, const Crew* crew = nullptr);
 
 // `where`'s own loop: NumPy has no ufunc for it. By size: the bytes are only moved.
+template <class T>
+[[gnu::always_inline]] inline T chosen(char c, T a, T b) {
+  if constexpr (sizeof(T) == 16) {  // else compilers make a branch of it, which a mask often mispredicts
+    typedef uint64_t Pair __attribute__((vector_size(16)));
+    const uint64_t all = c ? ~uint64_t(0) : 0;
+    const Pair mask = {all, all};
+    Pair x, y;
+    std::memcpy(&x, &a, sizeof x);
+    std::memcpy(&y, &b, sizeof y);
+    x = (x & mask) | (y & ~mask);
+    std::memcpy(&a, &x, sizeof x);
+    return a;
+  } else {
+    return c ? a : b;
+  }
+}
 template <bool stepping_x, bool stepping_y, class T>
 void where_run(const char* c, const T* x, const T* y, T* out, npy_intp n) {
   const T x0 = *x, y0 = *y;
@@ -65,7 +81,7 @@ void where_run(const char* c, const T* x, const T* y, T* out, npy_intp n) {
 #pragma GCC ivdep
   for (npy_intp i = 0; i < n; ++i) {
     const T a = stepping_x ? x[i] : x0, b = stepping_y ? y[i] : y0;
-    out[i] = c[i] ? a : b;
+    out[i] = chosen(c[i], a, b);
   }
 }
 // In place, for `x[mask] = y`: where few are true, what no element of eight is true of is not touched.
