@@ -132,6 +132,59 @@ def test_more_than_there_is_room_for():
         same(program(la, la.array(x), *map(la.array, many)), program(np, x, *many))
 
 
+def test_a_sum_of_more_than_there_is_room_for():
+    """All of an instruction's operands are written out, or none."""
+    x, c = numbers((20_000, 5)), numbers(5, 1)
+    for count in range(13, 18):
+        many = [numbers((20_000, 1), i) for i in range(count)]
+
+        def program(m, x, c, *many):
+            for b in many[1:]:
+                x = x + b
+            return (x + many[0] * c).sum()
+
+        with figures(**WAYS["users"]):
+            check(program, x, c, *many)
+
+
+def test_what_a_compiled_loop_leaves_to_be_written_out(jit):
+    """A column made of row maxima, which only what is written out of it is made of."""
+
+    def program(m, x):
+        largest = x.max(-1, keepdims=True) * 2.0 + 1.0
+        return x * largest, largest - 0.5
+
+    with figures(**WAYS["users"]):
+        for r in (3, 7, 8, 40):
+            x = numbers((20_000, r))
+            for _ in range(3):
+                with la.engine.bulk(99):
+                    got = program(la, la.array(x))
+                same(got, program(np, x))
+
+
+@pytest.mark.parametrize("between", [0, 30])
+@pytest.mark.parametrize("mode", ["0", "1", "eager"])
+def test_parts_of_an_array_are_told_apart(mode, between):
+    """The same program on other parts of an array is another plan, or reads those."""
+    before = _set_jit(mode)
+    x, b = numbers((20_000, 5)), numbers((4, 5), 1)
+    more = [numbers((20_000, 5), i) for i in range(between)]
+
+    def program(m, x, b, i, j, *more):
+        y = x * b[i] * 2
+        for z in more:
+            y = y * z
+        return y + b[j]
+
+    try:
+        with figures(**WAYS["users"]):
+            for i, j in ((0, 0), (0, 1), (1, 0), (3, 3), (2, 3)):
+                check(lambda m, x, b, *more, i=i, j=j: program(m, x, b, i, j, *more), x, b, *more)
+    finally:
+        _set_jit(before)
+
+
 def test_an_operand_that_failed():
     """Its readers fail, the others are computed."""
     x, b = la.array(numbers((5000, 3))), la.array(numbers(3))

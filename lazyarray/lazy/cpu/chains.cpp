@@ -18,7 +18,8 @@ class Finder {
   Finder(Plan& plan, const Stage& stage, const std::vector<MemberSteps>& steps)
       : plan_(plan), stage_(stage), steps_(steps) {
     for (size_t m = 0; m < steps.size(); ++m)
-      for (int k = 0; k < plan.members[m].nop; ++k) last_[steps[m].walk[k]] = static_cast<int>(m);
+      for (int k = 0; k < plan.members[m].nop; ++k)
+        last_[steps[m].walk[k]] = last_[steps[m].origin[k]] = static_cast<int>(m);
   }
 
   // Makes a chain of the members from `begin` on that fit; where it ends, or `begin` + 1.
@@ -165,8 +166,8 @@ int Finder::grow(int begin) {
     bool read = v.place >= 0;
     for (int i = 0; i < p && !memory; ++i) {  // scratch that somebody else had until now
       const Place& other = chain_.places[i];
-      const int at = other.expansion < 0 ? plan_.members[other.member].where[other.op] : plan_.expansions[other.expansion].from;
-      read |= at == member.where[v.op];
+      const Member& reader = plan_.members[other.member];
+      read |= (other.expansion < 0 ? reader.where[other.op] : plan_.origin(reader, other.op)) == member.where[v.op];
     }
     if (read) chain_.places[p].kept = 0;  // found below
   }
@@ -181,8 +182,6 @@ int Finder::grow(int begin) {
   }
   const int count = static_cast<int>(chain_.places.size());
   npy_intp steps[kPlaces][kAxes] = {};
-  npy_intp most = plan_.length;
-  for (int a = plan_.cut + 1; a < chain_.level; ++a) most *= plan_.axes.shape[a];
   for (int i = 0; i < count; ++i) {
     Place& p = chain_.places[i];
     const npy_intp item = info(stage_.instrs[p.member]->kernel->dtypes[p.op]).size;
@@ -190,8 +189,7 @@ int Finder::grow(int begin) {
       std::copy(steps_[p.member].of[p.op], steps_[p.member].of[p.op] + kAxes, steps[i]);
       continue;
     }
-    p.kept = static_cast<int>(plan_.scratch);
-    plan_.scratch += (static_cast<size_t>(item * most) + 63) / 64 * 64 + 192;
+    p.kept = plan_.scratch_for(chain_.level, item);
     plan_.scratch_steps(chain_.level - p.sum, item, steps[i]);
   }
   if (chain_.sums) {

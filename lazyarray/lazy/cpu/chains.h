@@ -18,7 +18,10 @@ struct MemberSteps {
   // numbers differ may have elements in common all the same.
   int walk[kPassOps];
   int chunk[kPassOps];
-  int in_place = 0;  // a bit each: compiled loops read these where they are, though they are written out (expand.h)
+  // What is written out for the tile (expand.h) has a number of that; `origin` is where it comes from. Compiled loops read
+  // those with a bit in `in_place` there all the same.
+  int origin[kPassOps];
+  int in_place = 0;
 };
 // Numbers from here on are temporaries', and what is written out for a tile (expand.h).
 constexpr int kTemporaryWalk = 1 << 20, kExpandedWalk = 1 << 21;

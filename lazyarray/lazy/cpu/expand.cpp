@@ -7,54 +7,11 @@ namespace lazyarray {
 
 namespace {
 
-// Rows of fewer elements are short: where there are loops of our own for many rows, where there are not, and to compiled
-// loops, whose vectors have eight elements. Loops that are not so many times longer gain nothing.
-constexpr npy_intp kShort = 32, kShortCalls = 64, kShortCompiled = 8, kLonger = 4;
+// Rows that are short where there are no loops of our own for many, and to compiled loops, whose vectors have eight
+// elements. Loops that are not so many times longer gain nothing.
+constexpr npy_intp kShortCalls = 64, kShortCompiled = 8, kLonger = 4;
 constexpr size_t kMost = 16;  // of a plan: each takes its place in the caches
-
-// Whether the chunk stays as it is from its maker on, for the whole pass if that isn't in it.
-bool stays(const Stage& stage, const Chunk* c) {
-  int writers = 0;
-  for (const Instr* in : stage.instrs)
-    for (int k = in->nin; k < in->nop; ++k) writers += in->ops[k].chunk == c;
-  return writers == is_temporary(c);
-}
-
-// Whether compiled loops may go row by row, as they add rows up.
-bool sums_rows(const Stage& stage) {
-  return std::any_of(stage.instrs.begin(), stage.instrs.end(), [](const Instr* in) {
-    return in->kernel->kind == Kernel::REDUCE && in->kernel->code && in->reduces_last();
-  });
-}
-
-// The elements of the innermost loop, if the operands in `out`, a bit each, are written out.
-npy_intp innermost(const Plan& p, const Instr& in, const MemberSteps& mine, int out) {
-  npy_intp steps[kPassOps][kAxes];
-  for (int k = 0; k < in.nop; ++k)
-    if (out >> k & 1) p.scratch_steps(mine.level, info(in.kernel->dtypes[k]).size, steps[k]);
-    else std::copy(mine.of[k], mine.of[k] + kAxes, steps[k]);
-  Nest nest;
-  nest.set(p.axes, p.cut, mine.level, in.nop, steps);
-  return nest.n ? nest.count(nest.n - 1, p.length) : 0;
-}
-
-// The plan's expansion of an instruction's operand, which may be there already; -1: there are too many.
-int expansion(Plan& p, const Stage& stage, int number, int k, Expansion e, int level) {
-  const Operand& o = stage.instrs[number]->ops[k];
-  for (size_t i = 0; i < p.expansions.size(); ++i) {
-    const Expansion& known = p.expansions[i];
-    const Operand& other = stage.instrs[known.member]->ops[known.op];
-    if (other.chunk == o.chunk && other.offset == o.offset && known.item == e.item && known.nest == e.nest &&
-        std::equal(e.outer, e.outer + kAxes, known.outer))
-      return static_cast<int>(i);
-  }
-  if (p.expansions.size() == kMost) return -1;
-  e.member = number;
-  e.op = k;
-  e.to = p.scratch_for(level, e.item);
-  p.expansions.push_back(e);
-  return static_cast<int>(p.expansions.size()) - 1;
-}
+static_assert(kMost <= 32, "Pass has a bit for each");
 
 // Each of `n` elements, which lie one after the other, a few times.
 template <int times, class T>
@@ -164,78 +121,121 @@ class Writer {
 
 }  // namespace
 
-bool expand(Plan& p, const Stage& stage, int number, Member& m, MemberSteps& mine) {
-  const Instr& in = *stage.instrs[number];
-  const npy_intp now = innermost(p, in, mine, 0);
-  if (now == 0 || now >= (in.kernel->lines ? kShort : kShortCalls)) return false;
+Expander::Expander(Plan& plan, const Stage& stage) : plan_(plan), stage_(stage) {
+  for (const Instr* in : stage.instrs) {
+    for (int k = in->nin; k < in->nop; ++k) writers_[in->ops[k].chunk]++;
+    sums_rows_ |= in->kernel->kind == Kernel::REDUCE && in->kernel->code && in->reduces_last();
+  }
+}
+
+bool Expander::stays(const Chunk* c) const {
+  const auto found = writers_.find(c);
+  return (found == writers_.end() ? 0 : found->second) == is_temporary(c);
+}
+
+npy_intp Expander::innermost(const Instr& in, const MemberSteps& mine, int out) const {
+  npy_intp steps[kPassOps][kAxes];
+  for (int k = 0; k < in.nop; ++k)
+    if (out >> k & 1) plan_.scratch_steps(mine.level, info(in.kernel->dtypes[k]).size, steps[k]);
+    else std::copy(mine.of[k], mine.of[k] + kAxes, steps[k]);
+  Nest nest;
+  nest.set(plan_.axes, plan_.cut, mine.level, in.nop, steps);
+  return nest.n ? nest.count(nest.n - 1, plan_.length) : 0;
+}
+
+int Expander::share(const Expansion& e, int level) {
+  std::vector<Expansion>& all = plan_.expansions;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].walk == e.walk && all[i].item == e.item && all[i].nest == e.nest &&
+        std::equal(e.outer, e.outer + kAxes, all[i].outer))
+      return static_cast<int>(i);
+  if (all.size() == kMost) return -1;
+  all.push_back(e);
+  all.back().to = plan_.scratch_for(level, e.item);
+  return static_cast<int>(all.size()) - 1;
+}
+
+bool Expander::expand(int number, Member& m, MemberSteps& mine) {
+  const Instr& in = *stage_.instrs[number];
+  const npy_intp now = innermost(in, mine, 0);
+  if (now == 0 || now >= (in.kernel->lines ? kShortRow : kShortCalls)) return false;
   int mixed = 0;  // operands that step along some of a tile's axes, and stand still along others
   for (int k = 0; k < in.nin; ++k) {
     if (m.where[k] < 0 && m.where[k] != Member::kMemory) continue;
     bool steps = false, stands = false;
-    for (int a = p.cut; a < mine.level; ++a)
-      if ((a == p.cut ? p.length : p.axes.shape[a]) > 1) (mine.of[k][a] ? steps : stands) = true;
-    if (steps && stands && stays(stage, in.ops[k].chunk)) mixed |= 1 << k;
+    for (int a = plan_.cut; a < mine.level; ++a)
+      if ((a == plan_.cut ? plan_.length : plan_.axes.shape[a]) > 1) (mine.of[k][a] ? steps : stands) = true;
+    if (steps && stands && stays(in.ops[k].chunk)) mixed |= 1 << k;
   }
-  if (!mixed || innermost(p, in, mine, mixed) < kLonger * now) return false;
+  if (!mixed || innermost(in, mine, mixed) < kLonger * now) return false;
   npy_intp steps[kPassOps][kAxes];
   std::copy(mine.of[0], mine.of[0] + kPassOps * kAxes, steps[0]);
   for (int k = 0; k < in.nin; ++k) {
     if (!(mixed >> k & 1)) continue;
     Expansion e;
+    e.walk = mine.walk[k];
     e.from = m.where[k];
     e.item = info(in.kernel->dtypes[k]).size;
     std::copy(m.outer[k], m.outer[k] + kAxes, e.outer);
     e.still = e.from == Member::kMemory && std::all_of(e.outer, e.outer + kAxes, [](npy_intp step) { return step == 0; });
     npy_intp both[2][kAxes];
     std::copy(mine.of[k], mine.of[k] + kAxes, both[0]);
-    p.scratch_steps(mine.level, e.item, both[1]);
-    e.nest.set(p.axes, p.cut, mine.level, 2, both);
-    const int i = expansion(p, stage, number, k, e, mine.level);
+    plan_.scratch_steps(mine.level, e.item, both[1]);
+    e.nest.set(plan_.axes, plan_.cut, mine.level, 2, both);
+    const int i = share(e, mine.level);
     if (i < 0) continue;
-    m.expanded[k] = static_cast<int8_t>(i);
-    m.expands = true;
-    m.where[k] = p.expansions[i].to;
+    read(m, k, i);
+    m.where[k] = plan_.expansions[i].to;
     std::fill(m.outer[k], m.outer[k] + kAxes, 0);
-    p.scratch_steps(mine.level, e.item, steps[k]);
-    if (!p.expansions[i].still && (now >= kShortCompiled || sums_rows(stage))) {
+    plan_.scratch_steps(mine.level, e.item, steps[k]);
+    if (!e.still && (now >= kShortCompiled || sums_rows_)) {
       mine.in_place |= 1 << k;
     } else {
       std::copy(steps[k], steps[k] + kAxes, mine.of[k]);
       mine.walk[k] = kExpandedWalk + i;
     }
   }
-  m.nest.set(p.axes, p.cut, mine.level, in.nop, steps);
-  m.nest.lengthen(in.nop, p.length, kShort);
+  if (!m.expands) return false;
+  m.nest.set(plan_.axes, plan_.cut, mine.level, in.nop, steps);
+  m.nest.lengthen(in.nop, plan_.length, kShortRow);
   return true;
 }
 
-bool expand_line(Plan& p, const Stage& stage, int number, Member& m, npy_intp const (*steps)[kAxes]) {
-  const Instr& in = *stage.instrs[number];
-  if (!in.kernel->any_order || p.walk.shape[p.walk.n - 1] >= kShortCalls) return false;
+bool Expander::expand_line(int number, Member& m, const MemberSteps& mine) {
+  const Axes& axes = plan_.walk;
+  const Instr& in = *stage_.instrs[number];
+  if (!in.kernel->any_order || axes.shape[axes.n - 1] >= kShortCalls) return false;
   int uneven = 0;
   for (int k = 0; k < in.nop; ++k) {
     if (m.where[k] != Member::kMemory && m.where[k] != Member::kCopyTarget) continue;
-    if (p.even(steps[k])) continue;
-    if (k >= in.nin || m.where[k] != Member::kMemory || !stays(stage, in.ops[k].chunk)) return false;
+    if (plan_.even(mine.of[k])) continue;
+    if (k >= in.nin || m.where[k] != Member::kMemory || !stays(in.ops[k].chunk)) return false;
     uneven |= 1 << k;
   }
+  const size_t before = plan_.expansions.size(), scratch = plan_.scratch;
+  int found[kPassOps];
   for (int k = 0; k < in.nin; ++k) {
     if (!(uneven >> k & 1)) continue;
     Expansion e;
+    e.walk = mine.walk[k];
     e.from = Member::kMemory;
     e.item = info(in.kernel->dtypes[k]).size;
-    e.still = false;
+    e.still = false;  // a piece begins anywhere in a row
     npy_intp both[2][kAxes] = {}, step = e.item;
-    std::copy(steps[k], steps[k] + p.walk.n, both[0]);
-    for (int a = p.walk.n - 1; a >= 0; step *= p.walk.shape[a--]) both[1][a] = step;
-    e.nest.set(p.walk, 0, p.walk.n, 2, both);
-    const int i = expansion(p, stage, number, k, e, 1);
-    if (i < 0) return false;
-    m.expanded[k] = static_cast<int8_t>(i);
-    m.expands = true;
+    std::copy(mine.of[k], mine.of[k] + axes.n, both[0]);
+    for (int a = axes.n - 1; a >= 0; step *= axes.shape[a--]) both[1][a] = step;
+    e.nest.set(axes, 0, axes.n, 2, both);
+    found[k] = share(e, 1);
+    if (found[k] >= 0) continue;
+    plan_.expansions.resize(before);
+    plan_.scratch = scratch;
+    return false;
   }
-  for (int k = 0; k < in.nin; ++k)
-    if (m.expanded[k] >= 0) m.where[k] = p.expansions[m.expanded[k]].to;
+  for (int k = 0; k < in.nin; ++k) {
+    if (!(uneven >> k & 1)) continue;
+    read(m, k, found[k]);
+    m.where[k] = plan_.expansions[found[k]].to;
+  }
   return true;
 }
 

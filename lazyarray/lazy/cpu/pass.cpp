@@ -43,9 +43,7 @@ Pass::Pass(Runtime& rt, const Plan& plan, Instr* const* instrs, const uint8_t* r
       const bool copied = member.copied_by[k] >= 0;
       const Operand& o = copied ? instrs[member.copied_by[k]]->ops[1] : in.ops[k];
       if (!o.chunk) base = in.constants[constant++];
-      else if (copied || member.where[k] == Member::kMemory ||
-               (member.expanded[k] >= 0 && plan.expansions[member.expanded[k]].from == Member::kMemory))
-        base = o.chunk->data + o.offset;
+      else if (copied || plan.origin(member, k) == Member::kMemory) base = o.chunk->data + o.offset;
     }
   }
   if (!plan.chains.empty()) prepare_chains();
@@ -103,7 +101,7 @@ void Pass::work(bool& claimed) {
       const int where = plan_.members[m].where[k];
       begin[m].p[k] = where >= 0 ? scratch + where : base_[m * kPassOps + k];
     }
-  uint32_t expanded = 0;
+  uint32_t written_out = 0;
   for (bool mine = false; !Engine::called_away(); mine = true) {
     const npy_intp task = next_.fetch_add(1, std::memory_order_relaxed);
     if (task >= plan_.tasks) break;
@@ -111,7 +109,7 @@ void Pass::work(bool& claimed) {
     if (!mine) threads_.fetch_add(1, std::memory_order_relaxed);
     const npy_intp end = std::min(plan_.tiles, (task + 1) * plan_.tiles_per_task);
     for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t)
-      tile(t, begin.data(), flags.data(), scratch, expanded);
+      tile(t, begin.data(), flags.data(), scratch, written_out);
   }
   for (size_t m = 0; m < n; ++m)
     if (flags[m]) results_[m].flags.fetch_or(flags[m], std::memory_order_relaxed);
@@ -157,12 +155,12 @@ void Pass::Ahead::open(size_t operand) {
   end_ = at_ + s.step * length_;
 }
 
-void Pass::tile(npy_intp t, const Pointers* begin, int* flags, char* scratch, uint32_t& expanded) {
+void Pass::tile(npy_intp t, const Pointers* begin, int* flags, char* scratch, uint32_t& written_out) {
   const Plan& p = plan_;
   Spot spot;
   spot.tile = t;
   spot.scratch = scratch;
-  spot.expanded = expanded;
+  spot.written_out = written_out;
   npy_intp rest = t / p.pieces;
   const npy_intp piece = t - rest * p.pieces;
   if (p.leaves.empty()) {
@@ -192,18 +190,18 @@ void Pass::tile(npy_intp t, const Pointers* begin, int* flags, char* scratch, ui
     step(m, begin, spot, flags);
   }
   for (size_t i = 0; i < p.expansions.size(); ++i)
-    if (p.expansions[i].still) expanded |= spot.expanded & 1u << i;
+    if (p.expansions[i].still) written_out |= spot.written_out & 1u << i;
 }
 
 void Pass::expand(size_t m, int k, Spot& spot) const {
   const int i = plan_.members[m].expanded[k];
-  if (i < 0 || spot.expanded >> i & 1) return;
+  if (i < 0 || spot.written_out >> i & 1) return;
   const Expansion& e = plan_.expansions[i];
   const char* from = e.from < 0 ? base_[m * kPassOps + k] : spot.scratch + e.from;
   for (int a = 0; a <= plan_.cut; ++a) from += spot.index[a] * e.outer[a];
   const npy_intp begin = plan_.walk.n ? spot.index[0] : 0;
   write_out(plan_, e, from, begin, e.still ? plan_.length : spot.length, spot.scratch + e.to);
-  spot.expanded |= 1u << i;
+  spot.written_out |= 1u << i;
 }
 
 void Pass::step(size_t m, const Pointers* begin, Spot& spot, int* flags) {

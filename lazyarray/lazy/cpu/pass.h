@@ -84,8 +84,8 @@ class Pass {
     const char *at_ = nullptr, *end_ = nullptr;
   };
 
-  // `expanded`: of the plan's expansions, a bit each, those that are the same for all tiles and are done.
-  void tile(npy_intp t, const Pointers* begin, int* flags, char* scratch, uint32_t& expanded);
+  // `written_out`: of the plan's expansions, a bit each, those that are the same for all tiles and are there.
+  void tile(npy_intp t, const Pointers* begin, int* flags, char* scratch, uint32_t& written_out);
 
   // Where a tile lies: how many steps along the axes up to the one that is cut, and its length there.
   struct Spot {
@@ -93,7 +93,7 @@ class Pass {
     npy_intp index[kAxes];
     npy_intp length;
     char* scratch;
-    uint32_t expanded;  // a bit each: what is written out
+    uint32_t written_out;  // of the plan's expansions, a bit each
   };
   // Writes out what the operand reads, unless that is done.
   void expand(size_t m, int k, Spot& spot) const;

@@ -11,7 +11,7 @@ static int heard(const Instr& in) {
 
 const Chunk* Pass::chunk_at(const Place& p) const {
   const Member& m = plan_.members[p.member];
-  if (m.where[p.op] == Member::kMemory || (p.expansion >= 0 && plan_.expansions[p.expansion].from == Member::kMemory)) return instrs_[p.member]->ops[p.op].chunk;
+  if ((p.expansion < 0 ? m.where[p.op] : plan_.origin(m, p.op)) == Member::kMemory) return instrs_[p.member]->ops[p.op].chunk;
   return m.copied_by[p.op] >= 0 ? instrs_[m.copied_by[p.op]]->ops[1].chunk : nullptr;
 }
 

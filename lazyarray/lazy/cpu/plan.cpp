@@ -63,12 +63,16 @@ void Plan::scratch_steps(int level, npy_intp item, npy_intp* steps) const {
   }
 }
 
-int Plan::scratch_for(int level, npy_intp item) {
+size_t Plan::scratch_bytes(int level, npy_intp item) const {
   size_t bytes = static_cast<size_t>(item) * length;
   for (int a = cut + 1; a < level; ++a) bytes *= axes.shape[a];
-  const size_t at = scratch;
   // Not all at the same place in a page: loads and stores would be taken for each other.
-  scratch += (bytes + 63) / 64 * 64 + 192;
+  return (bytes + 63) / 64 * 64 + 192;
+}
+
+int Plan::scratch_for(int level, npy_intp item) {
+  const size_t at = scratch;
+  scratch += scratch_bytes(level, item);
   return static_cast<int>(at);
 }
 

@@ -9,6 +9,9 @@
 
 namespace lazyarray {
 
+// A row of fewer elements takes no longer than the call for it.
+constexpr npy_intp kShortRow = 32;
+
 // Some axes as a nest of loops over N operands: those that all step through alike are one.
 template <int N>
 struct NestOf {
@@ -47,8 +50,8 @@ struct Member {
   int nop = 0;
   int where[kPassOps];             // an offset into the scratch, or one of the above
   int copied_by[kPassOps];         // of a result: a later copy (a member) into whose target it is written; or -1
-  bool expands = false;            // whether it reads any of the plan's expansions: which; or -1
-  int8_t expanded[kPassOps];
+  int8_t expanded[kPassOps];       // which of the plan's expansions it reads; or -1
+  bool expands = false;            // whether it reads any
   npy_intp outer[kPassOps][kAxes] = {};  // steps over the axes up to the one that tiles cut
   Nest nest;                       // of a tile: MAP all axes, else those of the rows
   npy_intp walk[kPassOps][kAxes] = {};   // WALK: the steps over Plan::walk's axes
@@ -93,7 +96,7 @@ struct Chain {
 
 // A broadcast operand, written out in the scratch for a tile, as its rows are short: see expand.h.
 struct Expansion {
-  int member, op;            // who reads it first
+  int walk;                  // which elements: see MemberSteps
   int from;                  // an offset into the scratch, or Member::kMemory
   int to;                    // an offset into the scratch
   bool still;                // it is the same for all tiles: done once by each thread
@@ -135,7 +138,10 @@ struct Plan final : FusedPlan {
     return true;
   }
   // Space in the scratch for a tile of these; its offset.
+  size_t scratch_bytes(int level, npy_intp item) const;
   int scratch_for(int level, npy_intp item);
+  // Where an operand is that may be written out for the tile besides: as Member::where.
+  int origin(const Member& m, int op) const { return m.expanded[op] < 0 ? m.where[op] : expansions[m.expanded[op]].from; }
   bool in_memory(size_t instr, int op) const override { return members[instr].where[op] == Member::kMemory; }
   bool may_fall_back() const override { return false; }
   bool writes_early() const override;  // by a copy's maker

@@ -19,17 +19,21 @@ std::shared_ptr<const Plan> Planner::plan(const Stage& stage) {
 void Planner::describe(const Stage& stage) {
   key_.clear();
   walks_.clear();
+  walk_of_.clear();
   chunks_ = 0;
   mark_ = stage.mark;
   auto push = [&](npy_intp w) { key_.push_back(static_cast<uint64_t>(w)); };
   for (Instr* in : stage.instrs) {
+    walk_of_.emplace_back();
     push(reinterpret_cast<intptr_t>(in->kernel));
     push(in->nop | in->ndim << 8 | static_cast<npy_intp>(in->reduced) << 32);
     for (int a = 0; a < in->ndim; ++a) push(in->shape()[a]);
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
       push(c ? (id(c) + 1) << 1 | is_temporary(c) : 0);
-      if (c && tier().on && !is_temporary(c)) push(walk(in, k));
+      // Temporaries have numbers of their own: whoever uses one in the pass has each element at the same place.
+      walk_of_.back()[k] = !c ? -1 : is_temporary(c) ? kTemporaryWalk + static_cast<int>(id(c)) : walk(in, k);
+      if (c && !is_temporary(c)) push(walk_of_.back()[k]);
       for (int a = 0; a < in->ndim; ++a) push(in->strides(k)[a]);
     }
   }
@@ -155,8 +159,9 @@ void Planner::build(Plan& p, const Stage& stage) {
   choose_tiles(p, form, rows, std::max<npy_intp>(per_element, 1));
   place_scratch(p);
   steps_.assign(tier().on ? n : 1, {});
+  Expander expander(p, stage);
   for (size_t m = 0; m < n; ++m) {
-    p.members.push_back(member(p, stage, m, level[m]));
+    p.members.push_back(member(p, stage, expander, m, level[m]));
     p.long_double |= stage.instrs[m]->kernel->long_double;
   }
   if (tier().on && n > 1 && p.walk.n == 0) find_chains(p, stage, steps_);
@@ -259,10 +264,7 @@ void Planner::place_scratch(Plan& p) {
   std::vector<Slot> slots;
   for (Life& l : lives_) {  // in the order in which they begin
     if (l.copied_by >= 0) continue;
-    size_t bytes = static_cast<size_t>(l.size) * p.length;
-    for (int a = p.cut + 1; a < l.level; ++a) bytes *= p.axes.shape[a];
-    // Not all at the same place in a page: loads and stores would be taken for each other.
-    bytes = (bytes + 63) / 64 * 64 + 192;
+    const size_t bytes = p.scratch_bytes(l.level, l.size);
     Slot* best = nullptr;
     for (Slot& s : slots)
       if (s.busy_until < l.first && s.bytes == bytes) best = &s;
@@ -277,10 +279,10 @@ void Planner::place_scratch(Plan& p) {
   p.temporaries = static_cast<int>(lives_.size());
 }
 
-Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
+Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t number, int level) {
   const Form& form = stage.form;
   Instr& in = *stage.instrs[number];
-  if (p.walk.n) return on_line(p, stage, static_cast<int>(number));
+  if (p.walk.n) return on_line(p, stage, expander, number);
   Member m(in.nop);
   MemberSteps& mine = steps_[tier().on ? number : 0];
   mine = {};
@@ -290,8 +292,7 @@ Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
   for (int k = 0; k < in.nop; ++k) {
     Chunk* c = in.ops[k].chunk;
     m.where[k] = c ? Member::kMemory : Member::kConstant;
-    mine.walk[k] = mine.chunk[k] = -1;
-    if (c) note_walk(mine, in, k, k);
+    note_walk(mine, stage, number, k, k);
     if (c) spread(form.axes, std::max(0, level - shift), in.ndim, in.shape(), in.strides(k), steps[k] + shift);
     if (c && panels_ > 1) steps[k][0] = steps[k][panel_axis_] * p.axes.shape[panel_axis_];
     // An axis of length one may step anyhow; loops tell a step of zero (a scalar) from others.
@@ -301,7 +302,7 @@ Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
       m.where[k] = Member::kCopyTarget;
       if (k < in.nin) m.role = Member::NOTHING;  // it is that copy
       else m.copied_by[k] = lives_[life_of_[id(c)]].copied_by;
-      note_walk(mine, copy, 1, k);
+      note_walk(mine, stage, lives_[life_of_[id(c)]].copied_by, 1, k);
       spread(form.axes, std::max(0, level - shift), copy.ndim, copy.shape(), copy.strides(1), steps[k] + shift);
       if (panels_ > 1) steps[k][0] = steps[k][panel_axis_] * p.axes.shape[panel_axis_];
     } else if (c && is_temporary(c)) {
@@ -314,9 +315,9 @@ Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
   }
   if (in.kernel->kind != Kernel::REDUCE) {
     mine.level = level;
-    if (in.kernel->any_order && expand(p, stage, static_cast<int>(number), m, mine)) return m;
+    if (in.kernel->any_order && expander.expand(static_cast<int>(number), m, mine)) return m;
     m.nest.set(p.axes, p.cut, level, in.nop, steps);
-    if (in.kernel->any_order) m.nest.lengthen(in.nop, p.length, 32);  // as long as the call takes
+    if (in.kernel->any_order) m.nest.lengthen(in.nop, p.length, kShortRow);
     return m;
   }
   const npy_intp last = in.last();
@@ -348,24 +349,24 @@ Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
   return m;
 }
 
-void Planner::note_walk(MemberSteps& to, Instr& in, int op, int k) {
-  Chunk* c = in.ops[op].chunk;
-  to.chunk[k] = static_cast<int>(id(c));
-  // Temporaries have numbers of their own: whoever uses one in the pass has each element at the same place.
-  if (is_temporary(c)) to.walk[k] = kTemporaryWalk + static_cast<int>(id(c));
-  else if (tier().on) to.walk[k] = walk(&in, op);
+void Planner::note_walk(MemberSteps& to, const Stage& stage, size_t number, int op, int k) {
+  Chunk* c = stage.instrs[number]->ops[op].chunk;
+  to.chunk[k] = c ? static_cast<int>(id(c)) : -1;
+  to.walk[k] = to.origin[k] = walk_of_[number][op];
 }
 
-Member Planner::on_line(Plan& p, const Stage& stage, int number) {
+Member Planner::on_line(Plan& p, const Stage& stage, Expander& expander, size_t number) {
   Instr& in = *stage.instrs[number];
   const Axes& axes = p.walk;
   const int inner = axes.n - 1;
   Member m(in.nop);
   bool even = true;
-  npy_intp steps[kPassOps][kAxes] = {};
+  MemberSteps mine;
+  npy_intp(&steps)[kPassOps][kAxes] = mine.of;
   for (int k = 0; k < in.nop; ++k) {
     Chunk* c = in.ops[k].chunk;
     m.where[k] = c ? Member::kMemory : Member::kConstant;
+    note_walk(mine, stage, number, k, k);
     if (!c) continue;
     Instr* from = &in;
     int op = k;
@@ -388,7 +389,7 @@ Member Planner::on_line(Plan& p, const Stage& stage, int number) {
     m.role = Member::TREE;
     m.partial = p.partials++;
     m.run_step = steps[0][inner];
-  } else if (m.role == Member::MAP && !even && !expand_line(p, stage, number, m, steps)) {
+  } else if (m.role == Member::MAP && !even && !expander.expand_line(static_cast<int>(number), m, mine)) {
     m.role = Member::WALK;
   }
   m.nest.n = 1;

@@ -1,5 +1,6 @@
 // Planner: makes the plan of a fused stage, once for each structure of instructions.
 #pragma once
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -50,13 +51,13 @@ class Planner {
   // A temporary's piece of a tile; pieces of those that are dead are used again.
   void place_scratch(Plan& p);
 
-  Member member(Plan& p, const Stage& stage, size_t m, int level);
+  Member member(Plan& p, const Stage& stage, Expander& expander, size_t number, int level);
 
-  // Operand `k` of a member is operand `op` of this instruction.
-  void note_walk(MemberSteps& to, Instr& in, int op, int k);
+  // Operand `k` of a member is operand `op` of that instruction.
+  void note_walk(MemberSteps& to, const Stage& stage, size_t number, int op, int k);
 
   // The same where tiles are pieces of a line (Plan::walk).
-  Member on_line(Plan& p, const Stage& stage, int number);
+  Member on_line(Plan& p, const Stage& stage, Expander& expander, size_t number);
 
   // From the first to the last instruction that uses a temporary.
   struct Life {
@@ -71,6 +72,7 @@ class Planner {
   };
   std::vector<uint64_t> key_;
   std::vector<Walk> walks_;        // of describe()
+  std::vector<std::array<int, kPassOps>> walk_of_;  // of each operand: the numbers that the key holds
   std::vector<MemberSteps> steps_;  // by member
   int chunks_ = 0, mark_ = -2;  // of describe(), which numbers chunks by Chunk::use_index
   std::vector<Life> lives_;

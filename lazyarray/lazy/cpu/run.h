@@ -56,7 +56,7 @@ Error* run_gather(Instr& in, const Block& b, const Crew* crew);
 // Runs it; returns the failure (owned) or null. Needs no GIL, except for PYTHON instructions.
 Error* run(Runtime& rt, Instr& in, const Crew* crew = nullptr);
 
-// `where`'s own loop: NumPy has no ufunc for it. By size: the bytes are only moved.
+// Of two elements the first, if the mask's byte is not 0.
 template <class T>
 [[gnu::always_inline]] inline T chosen(char c, T a, T b) {
   if constexpr (sizeof(T) == 16) {  // else compilers make a branch of it, which a mask often mispredicts
@@ -73,6 +73,7 @@ template <class T>
     return c ? a : b;
   }
 }
+// `where`'s own loop: NumPy has no ufunc for it. By size: the bytes are only moved.
 template <bool stepping_x, bool stepping_y, class T>
 void where_run(const char* c, const T* x, const T* y, T* out, npy_intp n) {
   const T x0 = *x, y0 = *y;
