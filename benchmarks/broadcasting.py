@@ -165,4 +165,10 @@ ROWS = [
         functools.partial(normal, (4096, 512), (512,), (512,), dtype="float32"),
         rtol=1e-3,
     ),
+    Row(
+        "layer norm, 150000 x 7 float64",
+        layer_norm,
+        functools.partial(normal, (150_000, 7), (7,), (7,)),
+        {},
+    ),
 ]

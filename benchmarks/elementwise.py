@@ -193,8 +193,34 @@ def complex_grid() -> list[numpy.ndarray]:
     return [cx + 1j * cy]
 
 
+# ---- a formula with many names ------------------------------------------------------------------
+
+
+def polynomials(np: Module, s: Array, t: Array, p: Array) -> Array:
+    """Some 300 operations, of which 48 have names until the end: as models of oceans have them.
+
+    ``p`` is a row that is broadcast.
+    """
+    named = []
+    for k in range(1, 13):
+        a = k + t * (0.1 * k + t * (0.01 + t * 0.001))
+        b = a + s * (k - 0.3 * t) + np.sqrt(s) * (0.2 + 0.05 * t)
+        c = b + p * (0.4 * k + 0.02 * t + p * 0.001)
+        named += [a, b, c, c / (1.0 + a * 0.01)]
+    total = named[3]
+    for term in named[7::4]:
+        total = total * 0.5 + term
+    return total
+
+
 ROWS = [
     *_chains(),
+    Row(
+        "polynomials: 300 ops, 48 of them with names, 1M float64",
+        polynomials,
+        functools.partial(uniform, (40_000, 26), (40_000, 26), (26,)),
+        {},
+    ),
     Row(
         "Black-Scholes, calls and puts of 1M options, float64",
         black_scholes,
