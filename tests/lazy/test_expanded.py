@@ -132,6 +132,21 @@ def test_more_than_there_is_room_for():
         same(program(la, la.array(x), *map(la.array, many)), program(np, x, *many))
 
 
+def test_numbers_that_an_integer_cannot_hold():
+    """NumPy's loops make something else of them where they step otherwise."""
+
+    def program(m, x, dtype):
+        stored = m.zeros((len(x), 4), dtype)
+        stored[...] = (x * 2.0)[:, None]
+        return stored
+
+    x = numbers(1031) * 1e3
+    with figures(**WAYS["small"]), np.errstate(all="ignore"):
+        for dtype in ("u1", "i2", "u4", "i4", "u8", "i8"):
+            for y in (x, x - 1e10, x + 1e20):
+                same(program(la, la.array(y), dtype), program(np, y, dtype))
+
+
 def test_a_sum_of_more_than_there_is_room_for():
     """All of an instruction's operands are written out, or none."""
     x, c = numbers((20_000, 5)), numbers(5, 1)

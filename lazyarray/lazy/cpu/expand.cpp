@@ -157,6 +157,7 @@ int Expander::share(const Expansion& e, int level) {
 
 bool Expander::expand(int number, Member& m, MemberSteps& mine) {
   const Instr& in = *stage_.instrs[number];
+  if (!any_steps(*in.kernel)) return false;
   const npy_intp now = innermost(in, mine, 0);
   if (now == 0 || now >= (in.kernel->lines ? kShortRow : kShortCalls)) return false;
   int mixed = 0;  // operands that step along some of a tile's axes, and stand still along others
@@ -204,7 +205,7 @@ bool Expander::expand(int number, Member& m, MemberSteps& mine) {
 bool Expander::expand_line(int number, Member& m, const MemberSteps& mine) {
   const Axes& axes = plan_.walk;
   const Instr& in = *stage_.instrs[number];
-  if (!in.kernel->any_order || axes.shape[axes.n - 1] >= kShortCalls) return false;
+  if (!any_steps(*in.kernel) || axes.shape[axes.n - 1] >= kShortCalls) return false;
   int uneven = 0;
   for (int k = 0; k < in.nop; ++k) {
     if (m.where[k] != Member::kMemory && m.where[k] != Member::kCopyTarget) continue;

@@ -18,7 +18,7 @@ class Expander {
   Expander(Plan& plan, const Stage& stage);
 
   // Has the member's broadcast operands written out, if that pays, and sets its nest then: `member` and `mine` say
-  // where it reads. Not for kernels whose bits depend on the steps.
+  // where it reads.
   bool expand(int number, Member& member, MemberSteps& mine);
 
   // The same where tiles are pieces of a line (Plan::walk), through which the member would walk row by row: all of
@@ -26,6 +26,8 @@ class Expander {
   bool expand_line(int number, Member& member, const MemberSteps& mine);
 
  private:
+  // Whether an element's bits are the same with other steps: not of casts, of numbers that the dtype can't hold.
+  static bool any_steps(const Kernel& kernel) { return kernel.any_order && !kernel.casts_range; }
   // Whether the chunk stays as it is from its maker on, for the whole pass if that isn't in it.
   bool stays(const Chunk* c) const;
   // The elements of the innermost loop, if the operands in `out`, a bit each, are written out.

@@ -315,7 +315,7 @@ Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t n
   }
   if (in.kernel->kind != Kernel::REDUCE) {
     mine.level = level;
-    if (in.kernel->any_order && expander.expand(static_cast<int>(number), m, mine)) return m;
+    if (expander.expand(static_cast<int>(number), m, mine)) return m;
     m.nest.set(p.axes, p.cut, level, in.nop, steps);
     if (in.kernel->any_order) m.nest.lengthen(in.nop, p.length, kShortRow);
     return m;
