@@ -414,6 +414,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         int64_t budget(const CDevice&)
         int bulk_on(const CDevice&, int)
         cbool limited
+        int64_t memory
         void replan() except +
         Status flush(cbool, cbool)
 

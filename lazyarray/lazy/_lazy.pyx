@@ -227,12 +227,12 @@ def _policy():
     return found
 
 
-def _default_budget():
+def _memory():
+    """The machine's, in bytes."""
     try:
-        ram = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
-        ram = 8 << 30
-    return min(1 << 30, ram // 8)
+        return 8 << 30
 
 
 cdef int _set_up() except -1:
@@ -249,7 +249,8 @@ cdef int _set_up() except -1:
     _recorder.executor.runtime.hooks.blas_threads = _blas_threads
     _recorder.executor.runtime.hooks.filters = _filters_of_inline
     _recorder.executor.runtime.hooks.refuse = _refuse
-    _recorder.max_pending_bytes = int_env("LAZYARRAY_MAX_PENDING_BYTES", _default_budget())
+    _recorder.memory = _memory()
+    _recorder.max_pending_bytes = int_env("LAZYARRAY_MAX_PENDING_BYTES", min(1 << 30, _recorder.memory // 8))
     _recorder.limited = "LAZYARRAY_MAX_PENDING_BYTES" in os.environ
     set_flush_hook(_flush_hook)
     engine_module.stat_sources.append(_stats)

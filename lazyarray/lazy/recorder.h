@@ -1,6 +1,7 @@
 // Recorder: the open segment, the inline tier, and when the segment is flushed.
 #pragma once
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <vector>
 
@@ -35,6 +36,9 @@ class Recorder {
   uint64_t recorded = 0, inlined = 0;  // GIL
   int64_t max_pending_bytes = int64_t(1) << 30;
   bool limited = false;  // the user has set it: it holds on all devices
+  // What the machine has. An output of more is handed over while somebody wants it: else it might die, and be a
+  // temporary, which needs no memory, only for ever.
+  int64_t memory = std::numeric_limits<int64_t>::max();
   int64_t max_pending_ops = 100000;
 
   Engine* engine() const { return engine_; }
