@@ -125,7 +125,7 @@ LATER = re.compile(
     r"sarx|shlx|shrx)\b"
 )
 # A function that is only called where the processor has been asked is `wide`, by its name.
-DISPATCHED = re.compile(r"wide\b|(?:tile|repeat)_wide")  # the second in names that objdump can't demangle
+DISPATCHED = re.compile(r"wide\b|tile_wide")  # the second in names that objdump can't demangle
 
 
 def of_later_processors(library):

@@ -10,11 +10,12 @@ namespace lazyarray {
 // input, args[1] the output, dimensions[0] the number of elements, steps[0] and steps[1] in bytes.
 using Loop = void (*)(char** args, npy_intp const* dimensions, npy_intp const* steps, void* data);
 
+struct Sixteen { char b[16]; };
+struct ThirtyTwo { char b[32]; };
+
 // What is only moved counts by its size: f is given an element of that many bytes.
 template <class F>
 inline auto of_size(int size, F f) {
-  struct Sixteen { char b[16]; };
-  struct ThirtyTwo { char b[32]; };
   switch (size) {
     case 1: return f(char());
     case 2: return f(int16_t());

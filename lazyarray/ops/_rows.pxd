@@ -70,8 +70,8 @@ cdef class Gufunc(Row):
     cdef list cores, names
     cdef dict kernels
     cdef double cost
-    cdef bint linear, shared
-    cdef int shared_from
+    cdef bint linear
+    cdef object shared_from
     cdef str invalid
     cdef object kernel_for(self, int dtype)
 

@@ -169,8 +169,7 @@ class Gufunc(Row):
         invalid: str | None = None,
         cost: float = 1.0,
         linear: bool = False,
-        shared: bool = True,
-        shared_from: int = 0,
+        shared_from: int | None = 0,
     ) -> None: ...
     def __call__(self, *arrays: NDArray, out: Out = None) -> NDArray: ...
 

@@ -16,8 +16,8 @@ cdef class Gufunc(Row):
 
     Called with arrays that already have the loop's dtype. ``invalid`` is what the loop's invalid
     flag means, raised as a LinAlgError at the wait. The work is the first array's elements times
-    its first core length, or, if ``linear``, just its elements. Threads share a large stack if ``shared``,
-    of matrices of ``shared_from`` rows or more.
+    its first core length, or, if ``linear``, just its elements. Threads share a large stack
+    where that length is ``shared_from`` or more; None: never.
     """
 
     @property
@@ -25,7 +25,7 @@ cdef class Gufunc(Row):
         return documented(self.doc, self)
 
     def __init__(self, object ufunc, *, str name, str section="", str doc="", str invalid=None,
-                 double cost=1.0, bint linear=False, bint shared=True, int shared_from=0):
+                 double cost=1.0, bint linear=False, object shared_from=0):
         self.ufunc = ufunc
         self.name = name
         self.section = section
@@ -33,7 +33,6 @@ cdef class Gufunc(Row):
         self.invalid = invalid
         self.cost = cost
         self.linear = linear
-        self.shared = shared
         self.shared_from = shared_from
         self.kernels = {}
         inputs, output = ufunc.signature.split("->")
@@ -51,8 +50,8 @@ cdef class Gufunc(Row):
             # Such a loop gives the invalid flag back that it met, whoever raised it (a sort of long
             # doubles, say), also in the unit that it doesn't use.
             k.long_double = True
-            k.apart = self.shared
-            k.apart_from = self.shared_from
+            k.apart = self.shared_from is not None
+            k.apart_from = self.shared_from or 0
             k.cores = cores_of([[self.names.index(d) for d in core] for core in self.cores])
             if self.invalid is not None:
                 k.invalid = intern_name(self.invalid.encode())

@@ -32,8 +32,7 @@ TABLE = {
         doc=f"LAPACK through ``numpy.linalg``: {name}.",
         invalid=invalid,
         cost=cost,
-        shared=least is not None,
-        shared_from=least or 0,
+        shared_from=least,
     )
     # Two threads in OpenBLAS's getrf or potrf of small matrices wait for each other: 20,000 times
     # cholesky of 4 x 4 takes 2.2 ms on one, and 3.9 on two; 100,000 times solve of 3 x 3 13 and 20.

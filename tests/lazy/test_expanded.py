@@ -179,10 +179,9 @@ def test_what_a_compiled_loop_leaves_to_be_written_out(jit):
 
 
 @pytest.mark.parametrize("between", [0, 30])
-@pytest.mark.parametrize("mode", ["0", "1", "eager"])
-def test_parts_of_an_array_are_told_apart(mode, between):
+@pytest.mark.parametrize("jit", ["0", "1", "eager"], indirect=True)
+def test_parts_of_an_array_are_told_apart(jit, between):
     """The same program on other parts of an array is another plan, or reads those."""
-    before = _set_jit(mode)
     x, b = numbers((20_000, 5)), numbers((4, 5), 1)
     more = [numbers((20_000, 5), i) for i in range(between)]
 
@@ -192,12 +191,9 @@ def test_parts_of_an_array_are_told_apart(mode, between):
             y = y * z
         return y + b[j]
 
-    try:
-        with figures(**WAYS["users"]):
-            for i, j in ((0, 0), (0, 1), (1, 0), (3, 3), (2, 3)):
-                check(lambda m, x, b, *more, i=i, j=j: program(m, x, b, i, j, *more), x, b, *more)
-    finally:
-        _set_jit(before)
+    with figures(**WAYS["users"]):
+        for i, j in ((0, 0), (0, 1), (1, 0), (3, 3), (2, 3)):
+            check(lambda m, x, b, *more, i=i, j=j: program(m, x, b, i, j, *more), x, b, *more)
 
 
 def test_an_operand_that_failed():

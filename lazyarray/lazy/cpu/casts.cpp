@@ -106,9 +106,7 @@ inline bool truncate(const npy_double* x, int32_t* y, npy_intp n) {
     }
     return truncate(x + i, y + i, n - i) & !_mm_movemask_epi8(found);
 }
-#endif
 
-#if defined(__x86_64__)
 template <class From, class To>
 constexpr bool widens = std::is_same_v<To, Real<npy_double>> && From::kind == Kind::integer && From::size == 8 &&
                         std::is_signed_v<typename From::Scalar>;

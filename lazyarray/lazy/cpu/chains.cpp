@@ -62,8 +62,8 @@ int Finder::place(int m, int k, bool written) {
   if (chain_.places.size() == kPlaces) return -1;
   Place p{m, k, written};
   const Member& member = plan_.members[m];
-  if (steps_[m].in_place >> k & 1) p.expansion = member.expanded[k];
-  const npy_intp* const outer = p.expansion < 0 ? member.outer[k] : plan_.expansions[p.expansion].outer;
+  p.in_place = steps_[m].in_place >> k & 1;
+  const npy_intp* const outer = p.in_place ? plan_.expansions[member.expanded[k]].outer : member.outer[k];
   std::copy(outer, outer + kAxes, p.outer);
   chain_.places.push_back(p);
   return static_cast<int>(chain_.places.size()) - 1;
@@ -164,11 +164,8 @@ int Finder::grow(int begin) {
     outputs.push_back(v.name + ":a" + std::to_string(p));
     chain_.places[p].sum = v.sum;
     bool read = v.place >= 0;
-    for (int i = 0; i < p && !memory; ++i) {  // scratch that somebody else had until now
-      const Place& other = chain_.places[i];
-      const Member& reader = plan_.members[other.member];
-      read |= (other.expansion < 0 ? reader.where[other.op] : plan_.origin(reader, other.op)) == member.where[v.op];
-    }
+    for (int i = 0; i < p && !memory; ++i)  // scratch that somebody else had until now
+      read |= plan_.where(chain_.places[i]) == member.where[v.op];
     if (read) chain_.places[p].kept = 0;  // found below
   }
   if (outputs.empty()) return m;  // nobody will ever see it

@@ -169,6 +169,7 @@ bool Expander::expand(int number, Member& m, MemberSteps& mine) {
     if (steps && stands && stays(in.ops[k].chunk)) mixed |= 1 << k;
   }
   if (!mixed || innermost(in, mine, mixed) < kLonger * now) return false;
+  bool some = false;
   npy_intp steps[kPassOps][kAxes];
   std::copy(mine.of[0], mine.of[0] + kPassOps * kAxes, steps[0]);
   for (int k = 0; k < in.nin; ++k) {
@@ -186,7 +187,7 @@ bool Expander::expand(int number, Member& m, MemberSteps& mine) {
     const int i = share(e, mine.level);
     if (i < 0) continue;
     read(m, k, i);
-    m.where[k] = plan_.expansions[i].to;
+    some = true;
     std::fill(m.outer[k], m.outer[k] + kAxes, 0);
     plan_.scratch_steps(mine.level, e.item, steps[k]);
     if (!e.still && (now >= kShortCompiled || sums_rows_)) {
@@ -196,7 +197,7 @@ bool Expander::expand(int number, Member& m, MemberSteps& mine) {
       mine.walk[k] = kExpandedWalk + i;
     }
   }
-  if (!m.expands) return false;
+  if (!some) return false;
   m.nest.set(plan_.axes, plan_.cut, mine.level, in.nop, steps);
   m.nest.lengthen(in.nop, plan_.length, kShortRow);
   return true;
@@ -232,11 +233,8 @@ bool Expander::expand_line(int number, Member& m, const MemberSteps& mine) {
     plan_.scratch = scratch;
     return false;
   }
-  for (int k = 0; k < in.nin; ++k) {
-    if (!(uneven >> k & 1)) continue;
-    read(m, k, found[k]);
-    m.where[k] = plan_.expansions[found[k]].to;
-  }
+  for (int k = 0; k < in.nin; ++k)
+    if (uneven >> k & 1) read(m, k, found[k]);
   return true;
 }
 

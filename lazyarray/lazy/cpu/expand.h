@@ -34,9 +34,10 @@ class Expander {
   npy_intp innermost(const Instr& in, const MemberSteps& mine, int out) const;
   // The plan's expansion that is this one; a new one, if need be. -1: there are too many.
   int share(const Expansion& e, int level);
-  static void read(Member& m, int k, int expansion) {
+  // The member's operand is what that expansion writes out.
+  void read(Member& m, int k, int expansion) const {
     m.expanded[k] = static_cast<int8_t>(expansion);
-    m.expands = true;
+    m.where[k] = plan_.expansions[expansion].to;
   }
 
   Plan& plan_;

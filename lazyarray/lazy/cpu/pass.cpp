@@ -101,15 +101,15 @@ void Pass::work(bool& claimed) {
       const int where = plan_.members[m].where[k];
       begin[m].p[k] = where >= 0 ? scratch + where : base_[m * kPassOps + k];
     }
-  uint32_t written_out = 0;
+  Spot spot;
+  spot.scratch = scratch;
   for (bool mine = false; !Engine::called_away(); mine = true) {
     const npy_intp task = next_.fetch_add(1, std::memory_order_relaxed);
     if (task >= plan_.tasks) break;
     claimed = true;
     if (!mine) threads_.fetch_add(1, std::memory_order_relaxed);
     const npy_intp end = std::min(plan_.tiles, (task + 1) * plan_.tiles_per_task);
-    for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t)
-      tile(t, begin.data(), flags.data(), scratch, written_out);
+    for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t) tile(t, begin.data(), flags.data(), spot);
   }
   for (size_t m = 0; m < n; ++m)
     if (flags[m]) results_[m].flags.fetch_or(flags[m], std::memory_order_relaxed);
@@ -155,12 +155,10 @@ void Pass::Ahead::open(size_t operand) {
   end_ = at_ + s.step * length_;
 }
 
-void Pass::tile(npy_intp t, const Pointers* begin, int* flags, char* scratch, uint32_t& written_out) {
+void Pass::tile(npy_intp t, const Pointers* begin, int* flags, Spot& spot) {
   const Plan& p = plan_;
-  Spot spot;
   spot.tile = t;
-  spot.scratch = scratch;
-  spot.written_out = written_out;
+  spot.written_out &= p.still();
   npy_intp rest = t / p.pieces;
   const npy_intp piece = t - rest * p.pieces;
   if (p.leaves.empty()) {
@@ -189,15 +187,13 @@ void Pass::tile(npy_intp t, const Pointers* begin, int* flags, char* scratch, ui
     ahead.fetch();
     step(m, begin, spot, flags);
   }
-  for (size_t i = 0; i < p.expansions.size(); ++i)
-    if (p.expansions[i].still) written_out |= spot.written_out & 1u << i;
 }
 
 void Pass::expand(size_t m, int k, Spot& spot) const {
   const int i = plan_.members[m].expanded[k];
   if (i < 0 || spot.written_out >> i & 1) return;
   const Expansion& e = plan_.expansions[i];
-  const char* from = e.from < 0 ? base_[m * kPassOps + k] : spot.scratch + e.from;
+  const char* from = origin(m, k, spot);
   for (int a = 0; a <= plan_.cut; ++a) from += spot.index[a] * e.outer[a];
   const npy_intp begin = plan_.walk.n ? spot.index[0] : 0;
   write_out(plan_, e, from, begin, e.still ? plan_.length : spot.length, spot.scratch + e.to);
@@ -206,7 +202,8 @@ void Pass::expand(size_t m, int k, Spot& spot) const {
 
 void Pass::step(size_t m, const Pointers* begin, Spot& spot, int* flags) {
   const Member& member = plan_.members[m];
-  for (int k = 0; member.expands && k < member.nop; ++k) expand(m, k, spot);
+  for (int k = 0; k < member.nop; ++k)
+    if (member.expanded[k] >= 0) expand(m, k, spot);
   const npy_intp length = spot.length;
   Pointers at = begin[m];
   for (int k = 0; k < member.nop; ++k)

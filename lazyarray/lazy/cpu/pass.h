@@ -84,17 +84,21 @@ class Pass {
     const char *at_ = nullptr, *end_ = nullptr;
   };
 
-  // `written_out`: of the plan's expansions, a bit each, those that are the same for all tiles and are there.
-  void tile(npy_intp t, const Pointers* begin, int* flags, char* scratch, uint32_t& written_out);
-
-  // Where a tile lies: how many steps along the axes up to the one that is cut, and its length there.
+  // Where a tile lies: how many steps along the axes up to the one that is cut, and its length there. A thread has one.
   struct Spot {
     npy_intp tile;
     npy_intp index[kAxes];
     npy_intp length;
     char* scratch;
-    uint32_t written_out;  // of the plan's expansions, a bit each
+    uint32_t written_out = 0;  // of the plan's expansions, a bit each
   };
+  void tile(npy_intp t, const Pointers* begin, int* flags, Spot& spot);
+
+  // Where an operand begins that is written out besides.
+  char* origin(size_t m, int k, const Spot& spot) const {
+    const int from = plan_.origin(plan_.members[m], k);
+    return from < 0 ? base_[m * kPassOps + k] : spot.scratch + from;
+  }
   // Writes out what the operand reads, unless that is done.
   void expand(size_t m, int k, Spot& spot) const;
   // A member on a tile, by NumPy's loops.

@@ -11,7 +11,7 @@ static int heard(const Instr& in) {
 
 const Chunk* Pass::chunk_at(const Place& p) const {
   const Member& m = plan_.members[p.member];
-  if ((p.expansion < 0 ? m.where[p.op] : plan_.origin(m, p.op)) == Member::kMemory) return instrs_[p.member]->ops[p.op].chunk;
+  if (plan_.where(p) == Member::kMemory) return instrs_[p.member]->ops[p.op].chunk;
   return m.copied_by[p.op] >= 0 ? instrs_[m.copied_by[p.op]]->ops[1].chunk : nullptr;
 }
 
@@ -43,13 +43,8 @@ void Pass::prepare_chains() {
 void Pass::locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs, npy_intp* counts) const {
   for (size_t i = 0; i < chain.places.size(); ++i) {
     const Place& p = chain.places[i];
-    ptrs[i] = begin[p.member].p[p.op];
-    if (p.expansion < 0) {
-      if (plan_.members[p.member].expands) expand(p.member, p.op, spot);
-    } else {
-      const int from = plan_.expansions[p.expansion].from;
-      ptrs[i] = from < 0 ? base_[p.member * kPassOps + p.op] : spot.scratch + from;
-    }
+    if (!p.in_place) expand(p.member, p.op, spot);
+    ptrs[i] = p.in_place ? origin(p.member, p.op, spot) : begin[p.member].p[p.op];
     for (int a = 0; a <= plan_.cut; ++a) ptrs[i] += spot.index[a] * p.outer[a];
   }
   for (int a = 0; a < chain.nest.n; ++a) counts[a] = chain.nest.count(a, spot.length);

@@ -51,7 +51,6 @@ struct Member {
   int where[kPassOps];             // an offset into the scratch, or one of the above
   int copied_by[kPassOps];         // of a result: a later copy (a member) into whose target it is written; or -1
   int8_t expanded[kPassOps];       // which of the plan's expansions it reads; or -1
-  bool expands = false;            // whether it reads any
   npy_intp outer[kPassOps][kAxes] = {};  // steps over the axes up to the one that tiles cut
   Nest nest;                       // of a tile: MAP all axes, else those of the rows
   npy_intp walk[kPassOps][kAxes] = {};   // WALK: the steps over Plan::walk's axes
@@ -76,7 +75,7 @@ struct Place {
   // Where in the scratch it is written first, as the chain reads the same memory, and from which place after the
   // loop's own it is moved to; or -1.
   int kept = -1, target = -1;
-  int expansion = -1;  // it reads what that one writes out, where it is
+  bool in_place = false;  // it reads where it is what is written out besides
   npy_intp outer[kAxes] = {};  // steps over the axes up to the one that tiles cut
 };
 
@@ -140,8 +139,15 @@ struct Plan final : FusedPlan {
   // Space in the scratch for a tile of these; its offset.
   size_t scratch_bytes(int level, npy_intp item) const;
   int scratch_for(int level, npy_intp item);
-  // Where an operand is that may be written out for the tile besides: as Member::where.
+  // Where an operand is that may be written out for the tile besides, and where a chain reads one: as Member::where.
   int origin(const Member& m, int op) const { return m.expanded[op] < 0 ? m.where[op] : expansions[m.expanded[op]].from; }
+  int where(const Place& p) const { return p.in_place ? origin(members[p.member], p.op) : members[p.member].where[p.op]; }
+  // Which expansions are the same for all tiles, a bit each.
+  uint32_t still() const {
+    uint32_t bits = 0;
+    for (size_t i = 0; i < expansions.size(); ++i) bits |= static_cast<uint32_t>(expansions[i].still) << i;
+    return bits;
+  }
   bool in_memory(size_t instr, int op) const override { return members[instr].where[op] == Member::kMemory; }
   bool may_fall_back() const override { return false; }
   bool writes_early() const override;  // by a copy's maker
