@@ -39,6 +39,11 @@ __all__ = [
 ]
 
 
+# Elements times depth from which on NumPy writes a block part by part, in C or F order, in place of
+# joining its lists in their own order (``numpy/_core/shape_base.py``).
+MOST_JOINED = 2 * 512 * 512
+
+
 # ---- joining ------------------------------------------------------------------------------------
 
 
@@ -405,7 +410,14 @@ def block(arrays: ArrayLike) -> NDArray:
         """What a list makes, with ``left`` levels of lists in it."""
         return concatenate([joined(p, left - 1) for p in o], -left) if left else next(lifted)
 
-    return joined(arrays, depth) if depth else copied(next(lifted), "C")
+    if depth * sum(x.size for x in parts) <= MOST_JOINED:
+        return joined(arrays, depth) if depth else copied(next(lifted), "C")
+    blocks = [joined(o, depth - 1) for o in arrays]
+    shape, _ = _layout.joined_shape(blocks, -depth)
+    dtype = np.result_type(*[x.dtype for x in parts])
+    in_f, in_c = (all(x.flags[f"{c}_CONTIGUOUS"] for x in parts) for c in "FC")
+    order = range(ndim)[::-1] if in_f and not in_c else None
+    return concatenate(blocks, -depth, _layout.new(shape, dtype, order, blocks[0].device))
 
 
 def _with_leaves(o: Any, function: Callable[[Any], Any]) -> Any:

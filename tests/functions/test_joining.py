@@ -149,3 +149,16 @@ def test_block(number):
     else:
         same(got, want, strides=False)
         assert not isinstance(BLOCKS[number], np.ndarray) or not la.shares_memory(got, O)
+
+
+@pytest.mark.parametrize("side", [256, 257])  # NumPy writes the larger ones part by part
+@pytest.mark.parametrize("order", ["C", "F", "K"])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_the_layout_of_large_blocks(side, order, mixed):
+    x = np.arange(side * side * 2.0).reshape(2, side, side)
+    x = x.transpose(1, 0, 2) if order == "K" else np.asarray(x, order=order)
+    other = x.astype("f4").copy() if mixed else x
+    a, b = la.array(x), la.array(other)
+    assert a.strides == x.strides
+    for build in (lambda u, v: [[u], [v]], lambda u, v: [u], lambda u, v: [[[u]], [[v]]]):
+        same(la.block(build(a + 1, b)), np.block(build(x + 1, other)))

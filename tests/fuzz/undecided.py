@@ -21,6 +21,7 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
       copies it to a buffer, which it may do where it casts the other one.
     * A view of wider elements is NumPy's array where they are not aligned.
     * A search in what is not sorted ends anywhere: it begins where the last one ended.
+    * Several quantiles have the array's type, not theirs, where its first line is all NaN.
     """
     tree = ast.parse(text)
     found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and _is_read(node)}
@@ -39,6 +40,10 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
         elif node.func.attr == "searchsorted":
             x = np.asarray(_value(node.args[0], names))
             if not np.array_equal(x, np.sort(x), equal_nan=x.dtype.kind in "fc"):
+                return True
+        elif node.func.attr in ("nanpercentile", "nanquantile"):
+            x, q = (np.asarray(_value(arg, names)) for arg in node.args[:2])
+            if q.ndim and _value(node, names).dtype != np.result_type(x, q):
                 return True
         elif node.func.attr in BY_STEPS:
             values = [np.asarray(_value(x, names)) for x in node.args[:2]]
