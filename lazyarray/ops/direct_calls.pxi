@@ -10,7 +10,7 @@ cdef frozenset _LONG_WAY = frozenset(("out", "ctx", "device", "like"))
 
 
 # What has NumPy write to what it is given.
-cdef frozenset _WRITTEN = frozenset(("out", "overwrite_input"))
+cdef frozenset _WRITTEN = frozenset(("inplace", "out", "overwrite_input"))
 
 
 # How large the results are depends on the values: each call counts as a wait, whose value is there.

@@ -329,6 +329,47 @@ def test_large_operands(size, direct):
         np.testing.assert_array_equal(ours.asnumpy(), numpys)
 
 
+# What is written is one of the operands, given by its place or by its name.
+WRITERS = [
+    "v.byteswap(True)",
+    "v.byteswap(inplace=True)",
+    "v.cumsum(0, None, o)",
+    "v.round(1, o)",
+    "v.take(k, 0, o)",
+    "v.clip(0.2, 0.4, o)",
+    "(k % 2).choose([v, o], o)",
+    "v.dot(v.reshape(-1, 1), o[:1])",
+    "v.reshape(2, -1).argmax(0, k[: len(k) // 2])",
+    "v.reshape(2, -1).trace(0, 0, 1, None, o[:1].reshape(()))",
+    "xp.cumsum(v, 0, None, o)",
+    "xp.around(v, 1, o)",
+    "xp.take(v, k, 0, o)",
+    "xp.median(v.reshape(2, -1), 0, o[: len(o) // 2])",
+    "xp.nan_to_num(v, False)",
+    "xp.nan_to_num(v, copy=False)",
+    "xp.concatenate([v[:9], v[9:]], 0, o)",
+    "xp.ptp(v.reshape(2, -1), 0, o[: len(o) // 2])",
+    "xp.nancumsum(v, 0, None, o)",
+    "v.sort()",
+    "v.partition(3)",
+    "v.fill(2)",
+    "v.put(k, 3)",
+]
+
+
+@pytest.mark.parametrize("size", [10, 2046, 2050, 16386, 50002])
+@pytest.mark.parametrize("expression", WRITERS)
+def test_what_calls_write(expression, size, direct):
+    rng = np.random.default_rng(size)
+    numpys = {"v": rng.random(size), "k": rng.integers(0, size, size), "o": np.zeros(size)}
+    ours = {name: la.array(x) for name, x in numpys.items()}
+    la.waitall()
+    eval(expression, {"xp": np}, numpys)
+    eval(expression, {"xp": la}, ours)
+    for name, x in numpys.items():
+        np.testing.assert_array_equal(ours[name].asnumpy(), x, name)
+
+
 def test_what_is_lent_is_not_written(direct, lent):
     """By calls that say that NumPy may write to it: a copy is written, or the array itself."""
     a = np.random.default_rng(0).random(3000)
