@@ -395,13 +395,14 @@ def block(arrays: ArrayLike) -> NDArray:
            [1., 1., 0.],
            [0., 0., 0.]])
     """
-    depth, first = 0, arrays
+    nested: Any = arrays
+    depth, first = 0, nested
     while isinstance(first, list) and first:
         depth, first = depth + 1, first[0]
     empty_leaf = np.empty((0,) * max(depth, 1), np.bool_)
-    np.block(_with_leaves(arrays, lambda leaf: empty_leaf))  # its errors for how lists are nested
+    np.block(_with_leaves(nested, lambda leaf: empty_leaf))  # its errors for how lists are nested
     leaves: list[Any] = []
-    _with_leaves(arrays, leaves.append)
+    _with_leaves(nested, leaves.append)
     parts = operands(*leaves)
     ndim = max([depth, *[x.ndim for x in parts]])
     lifted = iter([x[(None,) * (ndim - x.ndim) + (...,)] for x in parts])
@@ -411,8 +412,8 @@ def block(arrays: ArrayLike) -> NDArray:
         return concatenate([joined(p, left - 1) for p in o], -left) if left else next(lifted)
 
     if depth * sum(x.size for x in parts) <= MOST_JOINED:
-        return joined(arrays, depth) if depth else copied(next(lifted), "C")
-    blocks = [joined(o, depth - 1) for o in arrays]
+        return joined(nested, depth) if depth else copied(next(lifted), "C")
+    blocks = [joined(o, depth - 1) for o in nested]
     shape, _ = _layout.joined_shape(blocks, -depth)
     dtype = np.result_type(*[x.dtype for x in parts])
     in_f, in_c = (all(x.flags[f"{c}_CONTIGUOUS"] for x in parts) for c in "FC")
