@@ -415,7 +415,7 @@ def block(arrays: ArrayLike) -> NDArray:
         return joined(nested, depth) if depth else copied(next(lifted), "C")
     blocks = [joined(o, depth - 1) for o in nested]
     shape, _ = _layout.joined_shape(blocks, -depth)
-    dtype = np.result_type(*[x.dtype for x in parts])
+    dtype = _common_dtype(parts, parts)
     in_f, in_c = (all(x.flags[f"{c}_CONTIGUOUS"] for x in parts) for c in "FC")
     order = range(ndim)[::-1] if in_f and not in_c else None
     return concatenate(blocks, -depth, _layout.new(shape, dtype, order, blocks[0].device))

@@ -103,13 +103,17 @@ void Pass::work(bool& claimed) {
     }
   Spot spot;
   spot.scratch = scratch;
+  const uint32_t still = plan_.still();
   for (bool mine = false; !Engine::called_away(); mine = true) {
     const npy_intp task = next_.fetch_add(1, std::memory_order_relaxed);
     if (task >= plan_.tasks) break;
     claimed = true;
     if (!mine) threads_.fetch_add(1, std::memory_order_relaxed);
     const npy_intp end = std::min(plan_.tiles, (task + 1) * plan_.tiles_per_task);
-    for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t) tile(t, begin.data(), flags.data(), spot);
+    for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t) {
+      spot.written_out &= still;
+      tile(t, begin.data(), flags.data(), spot);
+    }
   }
   for (size_t m = 0; m < n; ++m)
     if (flags[m]) results_[m].flags.fetch_or(flags[m], std::memory_order_relaxed);
@@ -158,7 +162,6 @@ void Pass::Ahead::open(size_t operand) {
 void Pass::tile(npy_intp t, const Pointers* begin, int* flags, Spot& spot) {
   const Plan& p = plan_;
   spot.tile = t;
-  spot.written_out &= p.still();
   npy_intp rest = t / p.pieces;
   const npy_intp piece = t - rest * p.pieces;
   if (p.leaves.empty()) {
@@ -202,8 +205,7 @@ void Pass::expand(size_t m, int k, Spot& spot) const {
 
 void Pass::step(size_t m, const Pointers* begin, Spot& spot, int* flags) {
   const Member& member = plan_.members[m];
-  for (int k = 0; k < member.nop; ++k)
-    if (member.expanded[k] >= 0) expand(m, k, spot);
+  for (int k = 0; k < member.nop; ++k) expand(m, k, spot);
   const npy_intp length = spot.length;
   Pointers at = begin[m];
   for (int k = 0; k < member.nop; ++k)
