@@ -180,8 +180,12 @@ def _mean(x: Any, axes: tuple[int, ...], count: int, keepdims: bool) -> Any:
         # NumPy adds doubles. Up to here their sums are exact, in any order, as integers' are.
         exact = x.dtype.itemsize <= 4 and count <= 1 << 21
         return _sum(x, axes, np.int64 if exact else np.float64, None, keepdims) / count
-    total = writable(_sum(x, axes, None, None, keepdims))
-    total /= _divisor(x, count)
+    return _divided(_sum(x, axes, None, None, keepdims), count)
+
+
+def _divided(total: NDArray, count: int) -> NDArray:
+    total = writable(total)
+    total /= _divisor(total, count)
     return as_numpys(total)
 
 
@@ -206,6 +210,10 @@ def _moment(
     more: dict[str, Any],
     middle: Any = None,
 ) -> NDArray:
+    if name == "mean" and isinstance(a, (list, tuple)) and out is where is None and not keepdims:
+        total = _sum.folded(a, axis, dtype, False)
+        if total is not None and total.dtype.char in "fdFD":
+            return _divided(total, len(a))
     x = asarray(a)
     axes = normalize_axes(axis, x.ndim)
     count = _count(x.shape, axes)

@@ -233,6 +233,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         const char* invalid
         const char* warning
         const LineLoops* lines
+        cbool reduces
         cbool gathers
         CError* (*check)(const Instr&, const Block&) noexcept
         int8_t checked

@@ -52,6 +52,7 @@ struct Kernel {
   // (owned) that the loop can't report, or null.
   Error* (*check)(const Instr&, const Block&) = nullptr;
   int8_t checked = 1;
+  bool reduces = false;       // ELEMENTWISE: a step of a reduction, whose flags its are
   bool gathers = false;       // GUFUNC without a loop: see cpu/gather.h
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
   Split split = Split::NONE;

@@ -28,8 +28,10 @@ std::shared_ptr<Report> Scheduler::report() {
 
 bool Scheduler::arrange(const std::vector<Instr*>& segment, bool often) {
   bool fusing = false;
+  // One alone that threads don't share is a call of its loop: a plan, its tiles and the report cost 1 to 2 us.
+  const bool alone = segment.size() == 1 && !often && segment[0]->cost_ns < tiles_->split_ns && segment[0]->device().plain();
   for (Instr* in : segment) {
-    if (!fuses || in->cost_ns < policy_->fuse_ns || !fuser_.fusable(*in)) continue;
+    if (!fuses || alone || in->cost_ns < policy_->fuse_ns || !fuser_.fusable(*in)) continue;
     fusing = true;
     break;
   }

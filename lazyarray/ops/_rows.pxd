@@ -29,9 +29,9 @@ cdef class Ufunc(UfuncMethods):
     cdef readonly str example
     cdef readonly bint exact, vectors
     cdef float cost, vector
-    cdef str line
+    cdef str line, vector_of
     cdef int mended
-    cdef bint compares, exponents, bad_strided, x87
+    cdef bint compares, exponents, bad_strided, x87, reduces
     cdef Resolved** table
     cdef void* called
     cdef Resolved* resolve(self, int ka, int kb) except NULL
@@ -45,10 +45,12 @@ cdef class Ufunc(UfuncMethods):
 
 cdef class Reduction(Row):
     cdef dict kernels
+    cdef Ufunc steps
     cdef bint first, pairwise, decides
     cdef float cost
     cdef object kernel_for(self, int source, int target)
     cdef Split split_of(self, object dtype)
+    cpdef object folded(self, object parts, object axis, object dtype, bint keepdims)
     cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask) except -1
     cdef object reduce(self, Tensor x, object axis, object dtype, Tensor out, bint keepdims)
     cdef object call(self, x, axis, dtype, out, keepdims, initial, where)

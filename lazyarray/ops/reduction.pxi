@@ -1,11 +1,17 @@
 # Reduction: ``ufunc.reduce`` in NumPy's own order of operations.
 
 
-cdef dict _reductions = {}  # by the ufunc that is reduced
+cdef dict _reductions = {}  # rows by the ufunc that is reduced
+
+
+def reduction_of(ufunc):
+    """The row of ``ufunc.reduce``; None: it has none."""
+    return _reductions.get(ufunc)
 
 
 cdef enum:
     _BUFFER = 8192  # elements: np.getbufsize()
+    _FOLDED = 16  # arrays in a list
     _LOOKED_AT = 16384  # bools: what decides is often among the first, and to find it there takes half a microsecond
 
 
@@ -208,6 +214,38 @@ cdef class Reduction(Row):
         deliver_values(out, result, values)
         return out
 
+    cpdef object folded(self, object parts, object axis, object dtype, bint keepdims):
+        """``op(op(parts[0], parts[1]), ...)``: what NumPy computes for a list of arrays along its axis 0.
+
+        None where it isn't that. (Joined into one array, each part would be copied, and fuse with nothing.)
+        """
+        cdef Tensor first = None, t
+        if type(axis) is not int or axis != 0 or keepdims or not 2 <= len(parts) <= _FOLDED or recording() or capturing():
+            return None
+        for part in parts:
+            if not is_tensor(part) or not is_ours(part):
+                return None
+            t = <Tensor>part
+            if first is None:
+                first = t
+            if t.v.dtype != first.v.dtype or not (t.v.device() == first.v.device()) \
+                    or not t.v.layout.same_shape(first.v.layout) or not t.v.layout.c_contiguous(t.v.itemsize()):
+                return None
+        # Of one element each NumPy reduces a row, and 0-d ones are scalars.
+        if first.v.layout.size() < 2 or reduced_dtype(self.ufunc, first.v.dtype, dtype, None) != first.v.dtype:
+            return None
+        if self.steps is None:
+            row = row_of(self.ufunc)
+            if row is None:
+                return None
+            self.steps = row.named(row.name, reduces=True)
+        result = first
+        if not self.first and info(first.v.dtype).kind in b"fc":  # -0.0 becomes 0.0, an infinite imaginary part NaN
+            result = self.steps.binary(result, self.ufunc.identity, None)
+        for part in parts[1:]:
+            result = self.steps.binary(result, part, None)
+        return result
+
     cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask) except -1:
         """Emits the native reduction if its order of operations is NumPy's; else returns False.
 
@@ -322,9 +360,13 @@ cdef class Reduction(Row):
                 return into_numpys(self, out, (x,), {"axis": axis, "dtype": dtype, "keepdims": keepdims,
                                                      "initial": initial, "where": where})
             out = sole_out(out)
-        cdef Tensor t = as_tensor(x)
         if where is True:
             where = None
+        if (type(x) is list or type(x) is tuple) and out is None and initial is None and where is None:
+            found = self.folded(x, axis, dtype, keepdims)
+            if found is not None:
+                return found
+        cdef Tensor t = as_tensor(x)
         if initial is None and where is None:
             return handed(self.reduce(t, axis, dtype, out, keepdims))
         if where is not None:

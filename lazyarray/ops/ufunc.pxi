@@ -17,6 +17,14 @@ cdef inline bint numpys_steps(Ufunc self, Resolved* r, Layout* space, const View
         and not r.kernel.any_order and r.kernel.nout == 1 and not in_runs(space, a, b, out)
 
 
+cdef dict _ufuncs = {}  # the table's rows by the ufunc that they run
+
+
+def row_of(ufunc):
+    """The row of a ufunc's calls; None: it has none."""
+    return _ufuncs.get(ufunc)
+
+
 cdef class Ufunc(UfuncMethods):
     """An elementwise op that runs the compiled loops of a NumPy ufunc.
 
@@ -27,7 +35,7 @@ cdef class Ufunc(UfuncMethods):
     dtype holds; ``exponents``: ``b`` of integers must not be negative, and numbers' values choose
     what is done; ``bad_strided``: NumPy's loops write a strided output wrongly; ``mended``: they
     are wrong elsewhere (mended.h); ``x87``: they raise flags in the x87 unit, too. ``smooth``,
-    ``example``, ``vectors``: see ``op()``.
+    ``example``, ``vectors``, ``vector_of``: see ``op()``.
     """
 
     @property
@@ -38,7 +46,7 @@ cdef class Ufunc(UfuncMethods):
     def __init__(self, object ufunc, *, str name=None, str section="", str doc="", double cost=0.5,
                  double vector=0, formula=None, bint exact=False, str line="", bint compares=False,
                  bint exponents=False, bint bad_strided=False, int mended=0, bint x87=False,
-                 tuple smooth=(), str example="", bint vectors=False):
+                 tuple smooth=(), str example="", bint vectors=False, str vector_of="fd", bint reduces=False):
         self.ufunc = ufunc
         self.name = name or ufunc.__name__
         self.section = section
@@ -61,24 +69,29 @@ cdef class Ufunc(UfuncMethods):
         self.smooth = smooth
         self.example = example
         self.vectors = vectors
+        self.vector_of = vector_of
+        self.reduces = reduces
         if self.nin > 2 or self.nout > 2:
             raise ValueError(f"{self.name}: rows take at most two inputs and two outputs")
+        _ufuncs.setdefault(ufunc, self)  # copies of other names come later
         self.table = <Resolved**>calloc(kOperandKinds * (kOperandKinds if self.nin == 2 else 1),
                                         sizeof(void*))
 
-    def named(self, str name, mended=None):
+    def named(self, str name, mended=None, bint reduces=False):
         """The same loops under another name, which has gradient rules of its own.
 
         Args:
             name: the name.
             mended: how its loops are mended; None: as these.
+            reduces: whether they are steps of a reduction: their flags are told of as its.
         Returns: a new :class:`ufunc`.
         Raises: nothing.
         """
-        return Ufunc(self.ufunc, name=name, cost=self.cost, vector=self.vector, formula=self.formula,
+        return Ufunc(self.ufunc, name=name, reduces=reduces, cost=self.cost, vector=self.vector, formula=self.formula,
                      exact=self.exact, line=self.line, compares=self.compares,
                      exponents=self.exponents, bad_strided=self.bad_strided,
-                     mended=self.mended if mended is None else mended, x87=self.x87, smooth=self.smooth, example=self.example, vectors=self.vectors)
+                     mended=self.mended if mended is None else mended, x87=self.x87, smooth=self.smooth, example=self.example, vectors=self.vectors,
+                     vector_of=self.vector_of)
 
     cdef Resolved* resolve(self, int ka, int kb) except NULL:
         cdef Resolved* r = self.table[ka * (kOperandKinds if self.nin == 2 else 1)
@@ -110,6 +123,7 @@ cdef class Ufunc(UfuncMethods):
             k.checks_flags = False
         if self.x87:
             k.long_double = True
+        k.reduces = self.reduces
         k.any_order = self.exact and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
         if self.line and all(d == dtypes[0] for d in dtypes):
             k.lines = line_loops(ord(self.line), dtype_code(dtypes[0]))
@@ -117,7 +131,7 @@ cdef class Ufunc(UfuncMethods):
             k.code = code_of(self.name, "".join([d.char for d in dtypes]))
         if self.exponents and dtypes[1].kind == "i":
             k.check = negative_exponent
-        k.cost = self.vector if dtypes[0].char in "fd" else self.cost
+        k.cost = self.vector if dtypes[0].char in self.vector_of else self.cost
         if dtypes[0].char in "eFDgG":
             k.cost *= 4
         elif k.cost < 2:  # vector instructions: by the bytes

@@ -50,6 +50,10 @@ cdef class UfuncMethods(Row):
             row = _reductions.get(self.ufunc)
             if row is not None and is_tensor(array) and type(axis) is int:
                 return of_class_of(array, handed((<Reduction>row).reduce(<Tensor>array, axis, dtype, None, keepdims)))
+            if row is not None and (type(array) is list or type(array) is tuple):
+                result = (<Reduction>row).folded(array, axis, dtype, keepdims)
+                if result is not None:
+                    return result
             result = direct_call(self.ufunc.reduce, (array, axis, dtype, None, keepdims))
             if result is not None:
                 return of_class_of(array, result)

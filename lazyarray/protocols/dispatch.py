@@ -19,8 +19,9 @@ from lazyarray import _public
 from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops import _rows, hosts
 from lazyarray.ops._layout import device_of, values
+from lazyarray.ops._rows import row_of
 from lazyarray.protocols import ufunc_methods
-from lazyarray.protocols.ufunc_methods import ROWS, deliver, deliver_each
+from lazyarray.protocols.ufunc_methods import deliver, deliver_each
 
 
 def _no_counterpart(name: str) -> TypeError:
@@ -53,7 +54,7 @@ def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[s
     if method != "__call__":
         return ufunc_methods.METHODS[method](ufunc, *inputs, **kwargs)
     outs = kwargs.pop("out", ())
-    function: Callable[..., Any] | None = ROWS.get(ufunc)
+    function: Callable[..., Any] | None = row_of(ufunc)
     if function is None and getattr(np, ufunc.__name__, None) is ufunc:
         function = _counterpart("numpy", ufunc.__name__)
         if function is ufunc:

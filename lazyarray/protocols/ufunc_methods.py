@@ -17,18 +17,15 @@ from lazyarray.functions import sums
 from lazyarray.functions.selecting import take, take_along_axis
 from lazyarray.lazy._lazy import Tensor, note_call, paused, tracked
 from lazyarray.lazy.formulas import JOINS
-from lazyarray.ops import _layout, _rows, elementwise, hosts, reductions
+from lazyarray.ops import _layout, _rows, hosts
 from lazyarray.ops._differentiable import follows, summed_to
 from lazyarray.ops._moves import numbers
-from lazyarray.ops._rows import Reduction, Ufunc
+from lazyarray.ops._rows import reduction_of, row_of
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
     from lazyarray.engine import Device
 
-
-ROWS = {row.ufunc: row for row in elementwise.TABLE.values() if isinstance(row, Ufunc)}
-_REDUCTIONS = {row.ufunc: row for row in reductions.TABLE.values() if isinstance(row, Reduction)}
 
 _SCALARS = (bool, int, float, complex, np.generic)
 _MISSING: Any = np._NoValue  # what help() shows: <no value>
@@ -194,7 +191,7 @@ def reduce(
         more = {} if initial is _MISSING else {"initial": initial}
         return _rows.writable(reduce(ufunc, x, axis, dtype, None, keepdims, where=where, **more))
     x, out = _rows.asarray(x), _only(out)
-    row = _REDUCTIONS.get(ufunc)
+    row = reduction_of(ufunc)
     if initial is None and where is not True:  # that is: without the ufunc's own
         raise ValueError(
             f"reduction operation {ufunc.__name__!r} does not have an identity, so to use a where "
@@ -244,7 +241,7 @@ def _running_extreme(ufunc: np.ufunc, x: NDArray, axis: int, dtype: Any) -> NDAr
         records = accumulate(ufunc, x, axis, dtype)
         places = _rows.array(np.arange(x.shape[axis]).reshape(along), None, x.device)
         # A NaN is a record, and all after it are NaN.
-        sets = ROWS[np.equal](x, records) | ROWS[np.not_equal](x, x)
+        sets = (x == records) | (x != x)
         index = accumulate(np.maximum, _rows.select(sets, places, 0), axis)
     found = take_along_axis(x, index, axis)
     return found if dtype is None else _rows.astype(found, dtype, copy=False)
@@ -315,7 +312,7 @@ def outer(ufunc: np.ufunc, a: Any, b: Any, /, *, out: Any = None, **kwargs: Any)
     _binary(ufunc, "outer")
     a, b = _layout.operands(a, b)
     pair = (a.reshape(a.shape + (1,) * b.ndim), b)
-    function = ROWS.get(ufunc) or partial(call, ufunc)
+    function = row_of(ufunc) or partial(call, ufunc)
     if out is None or ufunc.nout > 1 or not isinstance(_only(out), np.ndarray):
         return function(*pair, out=out, **kwargs)
     return deliver(function(*pair, **kwargs), _only(out), kwargs.get("where", True))

@@ -39,8 +39,10 @@ GRADIENTS: dict[str, tuple[Rule, ...]] = {}
 # Cost in nanoseconds an element (contiguous float64, one core): it decides who runs an op, not
 # what it computes.
 CHEAP, QUOTIENT, ROOT, SLOW, SLOWEST = 0.4, 0.7, 1.5, 6.0, 20.0
-# ... for singles and doubles, where NumPy has vector loops (SVML, with AVX-512).
-_VECTOR = 2.5
+# ... of doubles, and half of it of singles, where NumPy has vector loops (SVML, with AVX-512). They
+# take 0.8 to 1.8, and 0.3 to 0.7; powers and arctan2 2.3. (With 2.5 for both exp of 4096 doubles
+# was recorded: 1.3 of NumPy's time.)
+_VECTOR = 1.3
 
 
 def _has_vectors() -> bool:
@@ -89,7 +91,8 @@ def op(
         smooth: where that is checked, for each input an interval; else (-2, 2).
         example: the arguments of the docstring's example.
         note: a sentence for the docstring.
-        vectors: whether NumPy has vector loops for singles and doubles.
+        vectors: whether NumPy has vector loops for singles and doubles; only for those in
+            ``vector_of="f"``.
         cupy: the dtypes for which CuPy's function of this name has NumPy's bits.
         special: what else its loops are and do (see ``Ufunc``): exact=True, line="+", ...
     """

@@ -19,6 +19,7 @@ _op(
     formula=function("sin"),
     gradient=(lambda g, a: g * conj(call("cos", a)),),
     vectors=True,
+    vector_of="f",
 )
 _op(
     "cos",
@@ -26,6 +27,7 @@ _op(
     formula=function("cos"),
     gradient=(lambda g, a: -g * conj(call("sin", a)),),
     vectors=True,
+    vector_of="f",
 )
 _op(
     "tan",
