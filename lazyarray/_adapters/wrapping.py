@@ -91,12 +91,24 @@ def lent(o: Any) -> Any:
     return host(o, lambda x: _share.export(x, f"?{WHAT}"))
 
 
+class _Giving:
+    """A user's function, whose results are NumPy's. It is equal to another one of that function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return host(self.function(*args, **kwargs))
+
+    def __eq__(self, other: object) -> bool:
+        return self.function == (other.function if isinstance(other, _Giving) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+
 def giving(function: Any) -> Any:
     """A user's function, whose results are NumPy's; of all else the host's."""
-    if type(function) not in (FunctionType, MethodType, functools.partial):
-        return host(function)
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return host(function(*args, **kwargs))
-
-    return call
+    users = type(function) in (FunctionType, MethodType, functools.partial)
+    return _Giving(function) if users else host(function)

@@ -189,6 +189,12 @@ def _divided(total: NDArray, count: int) -> NDArray:
     return as_numpys(total)
 
 
+def _holds_floats(a: Any) -> bool:
+    """Whether it is a list of arrays whose sums are of their dtype, if they are all of one."""
+    listed = isinstance(a, (list, tuple)) and len(a) > 1 and isinstance(a[0], Tensor)
+    return listed and a[0].dtype.char in "fdFD"
+
+
 def _variance(
     name: str, x: Any, axes: tuple[int, ...], count: int, keepdims: bool, ddof: float
 ) -> Any:
@@ -210,9 +216,9 @@ def _moment(
     more: dict[str, Any],
     middle: Any = None,
 ) -> NDArray:
-    if name == "mean" and isinstance(a, (list, tuple)) and out is where is None and not keepdims:
-        total = _sum.folded(a, axis, dtype, False)
-        if total is not None and total.dtype.char in "fdFD":
+    if name == "mean" and out is where is None and _holds_floats(a):
+        total = _sum.folded(a, axis, dtype, keepdims)
+        if total is not None:
             return _divided(total, len(a))
     x = asarray(a)
     axes = normalize_axes(axis, x.ndim)

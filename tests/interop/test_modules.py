@@ -192,3 +192,13 @@ def test_python_functions_as_ufuncs():
     u = la.frompyfunc(f, 2, 1)
     assert u(la.array([1, 2]), la.array([3, 4])).tolist() == ["13", "24"]
     assert calls == [(1, 3), (2, 4)]  # of these values alone
+
+
+def test_functions_are_equal_to_themselves():
+    def function(x):
+        return x
+
+    np.testing.assert_equal(function, function)
+    np.testing.assert_equal({"f": function}, {"f": function})
+    with pytest.raises(AssertionError):
+        np.testing.assert_equal(function, len)

@@ -83,6 +83,14 @@ def test_overflow_is_a_reductions() -> None:
         la.mean([x, x], axis=0).wait_to_read()
 
 
+def test_means_of_halves_do_not_overflow() -> None:
+    x = np.full(20, 60000, np.float16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = la.mean([la.array(x), la.array(x)], axis=0).asnumpy()
+    np.testing.assert_array_equal(found, np.mean([x, x], axis=0))
+
+
 def test_gradient() -> None:
     x, y = la.array([1.0, 5.0]), la.array([3.0, 4.0])
     x.attach_grad()
