@@ -15,6 +15,8 @@ import os as _os
 import sys as _sys
 import typing as _typing
 
+import numpy as _numpy
+
 from lazyarray import _gil as _gil  # first of all
 from lazyarray import _numpy_facts as _numpy_facts
 
@@ -46,6 +48,7 @@ from lazyarray._namespace_info import *  # noqa: F403
 from lazyarray._ndarray import NDArray, Scalar
 from lazyarray._scalar_mode import *  # noqa: F403
 from lazyarray._scalars import *  # noqa: F403
+from lazyarray._version import __version__ as __version__
 from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu, gpu_count
 from lazyarray.functions.archives import *  # noqa: F403
 from lazyarray.functions.bits import *  # noqa: F403
@@ -95,7 +98,7 @@ from lazyarray.protocols.pickling import _Last as _Last  # what pickles name, to
 from lazyarray.protocols.pickling import on_buffer as _on_buffer  # noqa: F401
 from lazyarray.protocols.pickling import rebuild as _rebuild  # noqa: F401
 
-__version__ = "0.1.0"
+_NoValue = _numpy._NoValue  # libraries ask for it by this name
 
 ndarray = NDArray
 _public.namespace = _sys.modules[__name__]

@@ -537,7 +537,8 @@ cdef class Methods(Operators):
             values: what is stored, repeated if there are fewer of them.
         Returns: None.
         """
-        functions.put(self, indices, values, mode)
+        # A method asks no other class, as functions do.
+        functions.put(self, indices, functions.asarray(values) if is_foreign(values) else values, mode)
 
     def nonzero(self):
         """The indices of the true elements, one array an axis; waits for the values."""

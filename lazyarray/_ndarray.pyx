@@ -199,6 +199,7 @@ cdef class ArrayVar(Var):
     """The engine variable of an array. Called, it is NumPy's method: ``x.var(axis=0)``."""
 
     cdef Tensor array
+    __name__ = "var"  # libraries ask methods for theirs
 
     def __dealloc__(self):
         if self.c is not NULL:  # else made by hand

@@ -215,6 +215,8 @@ cdef object operated_inplace(Row row, Tensor a, object b):
         b = converted
     elif goes_first(b, a):
         return NotImplemented
+    elif is_foreign(b):
+        return row.ufunc(a, b, out=(a,))
     try:
         if isinstance(row, MatMul):
             return (<MatMul>row).product(a, as_tensor_like(b, a), a)

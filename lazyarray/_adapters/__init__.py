@@ -28,7 +28,8 @@ __all__: list[str] = []
 
 _FUNCTIONS_OF = {
     "numpy.testing": "assert_equal assert_almost_equal assert_approx_equal "
-    "assert_array_almost_equal_nulp assert_array_max_ulp",
+    "assert_array_almost_equal_nulp assert_array_max_ulp assert_array_equal "
+    "assert_array_almost_equal assert_allclose assert_array_less",
     "PIL.Image": "fromarray",
     "matplotlib.cbook": "_unpack_to_numpy _reshape_2D boxplot_stats violin_stats",
     "networkx.convert": "to_networkx_graph",

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
+import numpy as np
+
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops.operators import METHODS, REFLECTED
@@ -108,7 +110,15 @@ class _Giving:
         return hash(self.function)
 
 
-def giving(function: Any) -> Any:
-    """A user's function, whose results are NumPy's; of all else the host's."""
-    users = type(function) in (FunctionType, MethodType, functools.partial)
-    return _Giving(function) if users else host(function)
+def giving(o: Any) -> Any:
+    """A user's function, whose results are NumPy's; of all else the host's.
+
+    An object whose ``__array__`` gives a lazyarray is its values, too: NumPy would refuse that.
+    """
+    kind = type(o)
+    if kind in (FunctionType, MethodType, functools.partial):
+        return _Giving(o)
+    if hasattr(kind, "__array__") and not isinstance(o, (np.ndarray, np.generic, Tensor)):
+        made = o.__array__()
+        return host(made) if isinstance(made, Tensor) else o
+    return host(o)

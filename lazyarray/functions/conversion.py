@@ -91,6 +91,8 @@ def array(
     if _rows.holds_arrays(obj):
         _rows.dtype_of(dtype)
         obj, copy = stacked(obj, dtype), copy and None  # a copy already
+    if copy is False or order != "K" or ndmin:  # else it is found where NumPy refuses it
+        obj = _rows.own_array(obj)
     if not isinstance(obj, Tensor):
         if copy is False:
             if not _rows.holdable(obj):
@@ -100,7 +102,7 @@ def array(
                 "lazyarray.from_dlpack shares memory"
             )
         if order == "K" and not ndmin:
-            return _rows.array(obj, dtype, place)
+            return _rows.array(obj, dtype, place, copy is True)
         # NumPy's dtypes include some that arrays here can't have: _rows.array says so.
         return _rows.array(np.array(obj, dtype, order=order, ndmin=ndmin, copy=None), None, place)  # type: ignore[call-overload]
     x: NDArray = _rows.array(obj, dtype, None, False)
@@ -127,6 +129,11 @@ def array(
     if ndmin > x.ndim:
         x = manipulation.reshape(x, (1,) * (ndmin - x.ndim) + x.shape)
     return x
+
+
+def order_and_ctx(order: Any, ctx: Any) -> tuple[Any, Any]:
+    """The two, where NumPy's third argument, the order, may have come in the place of ``ctx``."""
+    return (ctx, None) if isinstance(ctx, str) and len(ctx) == 1 else (order, ctx)
 
 
 def place_of(ctx: Any, device: Any, like: Any) -> Device | None:
@@ -191,8 +198,7 @@ def asarray(
     >>> la.asarray(x) is x, la.asarray(x, dtype="int32") is x
     (True, False)
     """
-    if isinstance(ctx, str) and len(ctx) == 1:  # NumPy's third argument
-        order, ctx = ctx, None
+    order, ctx = order_and_ctx(order, ctx)
     return array(a, dtype, ctx, copy=copy, order=order, device=device, like=like)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import chosen
-from lazyarray.functions.conversion import place_of, stacked
+from lazyarray.functions.conversion import order_and_ctx, place_of, stacked
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout, _rows
 
@@ -78,13 +78,12 @@ def new(shape: Any, dtype: Any, order: str, place: Device | None) -> NDArray:
 def _unwritten(
     shape: Any, dtype: Any, ctx: Any, order: str, device: Any, like: Any = None
 ) -> NDArray:
-    """What ``empty`` gives. NumPy's third argument is the order, so ``ctx`` may be one, too."""
+    """What ``empty`` gives."""
     if ctx is device is like is None and order == "C":
         simple = _rows.unwritten(shape, dtype)
         if simple is not None:
             return simple
-    if isinstance(ctx, str) and len(ctx) == 1:
-        order, ctx = ctx, None
+    order, ctx = order_and_ctx(order, ctx)
     return new(shape, dtype, order, place_of(ctx, device, like))
 
 
@@ -211,6 +210,7 @@ def full(
         simple = _unwritten(shape, kind, ctx, order, device, like)
         _rows.assign_to(simple, number)
         return simple
+    order, ctx = order_and_ctx(order, ctx)
     place = place_of(ctx, device, like)
     value = _typed(fill_value)
     if isinstance(value, Tensor):

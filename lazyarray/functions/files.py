@@ -6,6 +6,7 @@ current one. Writing waits for the values.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -181,6 +182,9 @@ def genfromtxt(
            [ 3., nan]])
     """
     return _read(np.genfromtxt(fname, dtype, *args, **kwargs), like)
+
+
+genfromtxt.__signature__ = inspect.signature(np.genfromtxt)  # type: ignore[attr-defined]
 
 
 def fromregex(

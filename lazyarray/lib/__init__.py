@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
-from numpy.lib import Arrayterator, NumpyVersion, array_utils, format, introspect, mixins, npyio
+import numpy as np
+from numpy.lib import Arrayterator, array_utils, format, introspect, mixins, npyio
 
+from lazyarray import _version
 from lazyarray.lib import scimath, stride_tricks
 
 __all__ = [
@@ -19,6 +22,24 @@ __all__ = [
     "scimath",
     "stride_tricks",
 ]
+
+
+class NumpyVersion(np.lib.NumpyVersion):
+    """``numpy.lib.NumpyVersion``; of ``la.__version__`` it is that of NumPy, as programs mean it.
+
+    Args:
+        vstring: a version, as "2.1.0".
+    Raises: ValueError for what is no version.
+
+    >>> import lazyarray as la
+    >>> la.lib.NumpyVersion(la.__version__) >= "2.0.0"
+    True
+    """
+
+    def __init__(self, vstring: Any) -> None:
+        own = vstring == _version.__version__
+        super().__init__(np.__version__ if own else vstring)
+
 
 # Programs import them as modules, too.
 for _module in (array_utils, format, introspect, mixins, npyio):

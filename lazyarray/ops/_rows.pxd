@@ -16,6 +16,8 @@ cdef class Row:
     cdef str doc
     cdef readonly str section
     cdef readonly object ufunc
+    cdef str shown  # its name, as a program has set it
+    cdef dict __dict__  # a program may set attributes, as on functions
 
 
 cdef class UfuncMethods(Row):

@@ -305,7 +305,7 @@ def array(obj, dtype=None, Device device=None, bint copy=True):
         return converted(t, dtype, copy)
     if dtype is not None:
         dtype = np_dtype(dtype_code(dtype))
-    return from_object(obj, dtype, where)
+    return from_object(obj, dtype, where, copy)
 
 
 def astype(Tensor x not None, dtype, bint copy=True):

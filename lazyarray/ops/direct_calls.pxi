@@ -232,12 +232,7 @@ def set_hint(t, str name, hint):
 
 
 cdef PyObject* call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
-    if not (<Public>function).writes and is_hosts_alone((<Public>function).host, args, flags, names):
-        return of_hosts((<Public>function).host, args, flags)
-    if (<Public>function).asks and PyVectorcall_NARGS(flags) and asks_its_class(<object>args[0]):
-        return asked_of_class((<Public>function).host, args, flags, names)
-    return handed_over((<vectorcallfunc>call_or_record)(function, args, flags, names), (<Public>function).host,
-                       args, flags, names)
+    return called(<Public>function, <vectorcallfunc>call_or_record, args, flags, names)
 
 
 cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
@@ -255,7 +250,7 @@ cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags,
         if result is not None:
             Py_INCREF(result)
             return <PyObject*>result
-    return recorded_call(self, args, flags, names)
+    return recorded_call(function, args, flags, names)
 
 
 cdef int have_at_hand(PyObject** args, Py_ssize_t n) except -1:

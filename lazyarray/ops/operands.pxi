@@ -145,7 +145,7 @@ cdef Tensor as_tensor_on(object o, CDevice device):
     """`o` as a tensor: itself, or a copy of an array-like on `device`."""
     if isinstance(o, Tensor):
         return o
-    return from_object(o, None, device)
+    return from_object(o, None, device, False)
 
 
 cdef enum:
@@ -179,15 +179,18 @@ cdef inline bint is_sequence(object o) noexcept:
     return type(o) is list or type(o) is tuple
 
 
-cdef Tensor from_object(object o, object dtype, CDevice device):
-    """An array of an array-like's values; arrays in lists are copied by ops, so nothing waits."""
+cdef Tensor from_object(object o, object dtype, CDevice device, bint copy=True):
+    """An array of an array-like's values; arrays in lists are copied by ops, so nothing waits.
+
+    ``copy``: not even that which ``o.__array__()`` gives is taken as it is.
+    """
     try:
-        return from_values(o, dtype, device)
+        return from_values(o, dtype, device, copy)
     except ValueError:
         plain = own_arrays(o, 0) if is_sequence(o) else o
         if plain is o:
             raise
-    return from_values(plain, dtype, device)
+    return from_values(plain, dtype, device, copy)
 
 
 cdef object own_arrays(object o, int depth):
@@ -198,7 +201,7 @@ cdef object own_arrays(object o, int depth):
     return found if any([a is not b for a, b in zip(found, o)]) else o
 
 
-cdef Tensor from_values(object o, object dtype, CDevice device):
+cdef Tensor from_values(object o, object dtype, CDevice device, bint copy):
     cdef Tensor t
     if is_sequence(o) and holds_tensors(o):
         t = of_sequence(o, dtype) if device == cpu0() else None
@@ -217,7 +220,7 @@ cdef Tensor from_values(object o, object dtype, CDevice device):
         t = given_by(o)
         if t is None:
             raise
-    return cast(t, t.v.dtype if dtype is None else dtype_code(dtype))
+    return converted(t, np_dtype(t.v.dtype) if dtype is None else dtype, copy)
 
 
 cdef Tensor given_by(object o):

@@ -11,6 +11,7 @@ cdef extern from "Python.h":
     Py_ssize_t PyVectorcall_NARGS(size_t)
     vectorcallfunc PyVectorcall_Function(object)
     void Py_XDECREF(PyObject*)
+    PyObject* _PyType_Lookup(PyTypeObject*, object) noexcept
 
 
 cdef extern from "engine/types.h" namespace "lazyarray":
@@ -155,6 +156,10 @@ cdef PyObject* of_hosts(object host, PyObject** args, size_t flags) except NULL:
     return <PyObject*>found
 
 
+cdef enum:
+    _IN_LISTS = 100  # elements of lists whose classes are asked
+
+
 # What NumPy has done by a method of its first argument, or by its operators, if that is no array of its own:
 # `np.mean(series)` is `series.mean()`, which leaves out what is missing, and `np.flip(series)` is a Series.
 cdef frozenset _asking = frozenset([getattr(np, name) for name in (
@@ -171,6 +176,42 @@ cdef inline bint asks_its_class(object o) except -1:
     return is_foreign(o)
 
 
+cdef PyObject* _numpys_own = _PyType_Lookup(<PyTypeObject*>np.ndarray, "__array_function__")
+
+
+cdef bint answers_functions(object o, int* left) except -1:
+    """Whether a class says itself what NumPy's functions are (NEP 18): quantities, Dask's arrays; also in a list.
+
+    A GPU's array is an operand, and of ours there is no need to ask. ``left``: how many elements of lists are asked.
+    """
+    cdef PyTypeObject* kind
+    cdef PyObject* found
+    if is_tensor(o) or o is None:
+        return False
+    if type(o) is list or type(o) is tuple:
+        for part in o:
+            left[0] -= 1
+            if left[0] < 0:
+                break
+            if answers_functions(part, left):
+                return True
+        return False
+    kind = Py_TYPE(o)
+    found = _PyType_Lookup(kind, "__array_function__")
+    return found is not NULL and found != _numpys_own and not isinstance(o, Tensor) and not is_symbol(o) \
+        and not hasattr(o, "__cuda_array_interface__")
+
+
+cdef bint is_answered(PyObject** args, size_t flags, PyObject* names) except -1:
+    """Whether one of the arguments is of such a class."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    cdef int left = _IN_LISTS
+    for i in range(n if names is NULL else n + len(<tuple>names)):
+        if answers_functions(<object>args[i], &left):
+            return True
+    return False
+
+
 cdef PyObject* asked_of_class(object host, PyObject** args, size_t flags, PyObject* names) except NULL:
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
     found = of_its_class(host, tuple_of(args, n), dict_of(args, n, names))
@@ -179,5 +220,5 @@ cdef PyObject* asked_of_class(object host, PyObject** args, size_t flags, PyObje
 
 
 cdef object of_its_class(object host, tuple given, dict named):
-    why = TypeError(f"{type(given[0]).__name__} has a way of its own for {host.__name__}()")
+    why = TypeError(f"{host.__name__}() is given what has a way of its own for it")
     return handed(_taught["handed_over"](host, given, named, why))

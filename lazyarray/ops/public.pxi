@@ -8,6 +8,7 @@ cdef enum:
     _DEEPEST = 64  # axes that an array of NumPy's may have
 
 
+cdef object _no_value = np._NoValue  # what NumPy's functions hand on for what they were not given
 cdef bint _symbols = False  # whether there may be any
 
 
@@ -27,6 +28,7 @@ cdef class Public:
     cdef readonly str op  # None: of what only passes a call on
     cdef readonly bint writes  # to its first argument, and gives None
     cdef bint asks  # its first argument's class
+    cdef bint dispatches  # NumPy asks the classes of all arguments
     cdef int out_at  # the place of ``out`` among its arguments, or -1
     cdef vectorcallfunc called
     cdef object __weakref__
@@ -35,6 +37,7 @@ cdef class Public:
     def __init__(self, recorded, host, str module, str op=None, bint writes=False):
         self.recorded, self.host, self.writes = recorded, host, writes
         self.asks = host is not None and host in _asking
+        self.dispatches = type(host) is type(np.append)
         self.op = f"{module}.{recorded.__name__}".partition(".")[2] if op is None else op
         code = getattr(recorded, "__code__", None)
         places = () if code is None else code.co_varnames[:code.co_argcount]
@@ -63,16 +66,22 @@ cdef class Public:
 
 
 cdef PyObject* call_public(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
-    cdef Public self = <Public>function
+    return called(<Public>function, <vectorcallfunc>recorded_call, args, flags, names)
+
+
+cdef inline PyObject* called(Public self, vectorcallfunc own, PyObject** args, size_t flags, PyObject* names) except NULL:
+    """A call: what another class answers, NumPy's function, or ``own`` way."""
     if not self.writes and is_hosts_alone(self.host, args, flags, names):
         return of_hosts(self.host, args, flags)
-    if self.asks and PyVectorcall_NARGS(flags) and asks_its_class(<object>args[0]):
+    if self.dispatches and is_answered(args, flags, names) \
+            or self.asks and PyVectorcall_NARGS(flags) and asks_its_class(<object>args[0]):
         return asked_of_class(self.host, args, flags, names)
-    return handed_over(recorded_call(self, args, flags, names), self.host, args, flags, names)
+    return handed_over(own(<PyObject*>self, args, flags, names), self.host, args, flags, names)
 
 
-cdef PyObject* recorded_call(Public self, PyObject** args, size_t flags, PyObject* names) noexcept:
+cdef PyObject* recorded_call(PyObject* function, PyObject** args, size_t flags, PyObject* names) noexcept:
     """The function's own call, what builds a node instead, or what notes it; NULL with an error raised."""
+    cdef Public self = <Public>function
     if (_symbols or recorder().captures) and self.op is not None:
         return (<vectorcallfunc>seen_call)(<PyObject*>self, args, flags, names)
     return own_call(<PyObject*>self, args, flags, names)
@@ -134,9 +143,13 @@ cdef PyObject* own_call(PyObject* function, PyObject** args, size_t flags, PyObj
 
 
 cdef object call_with_out(PyObject* function, PyObject** args, size_t flags, PyObject* names):
-    """A call that may have an ``out``."""
+    """A call that may have an ``out``, or arguments that are as if they were not given."""
     cdef Public self = <Public>function
-    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    for i in range(0 if names is NULL else len(<tuple>names)):
+        if <object>args[n + i] is _no_value:
+            given = dict_of(args, n, names)
+            return self.recorded(*tuple_of(args, n), **{name: o for name, o in given.items() if o is not _no_value})
     out = out_among(self, args, n, names)
     if out is None or not of_numpys(out):
         return PyObject_Vectorcall(self.recorded, args, flags, names)

@@ -332,6 +332,9 @@ cdef class Reduction(Row):
 
     cdef object asked(self, x, axis, dtype, out, keepdims, initial, where):
         """The call; that of the method of a class that a program derives; NumPy's for what lazyarray doesn't hold."""
+        keepdims = False if keepdims is _no_value else keepdims
+        initial = None if initial is _no_value else initial
+        where = None if where is _no_value else where
         cdef bint is_derived = _derived is not None and isinstance(x, _derived)
         cdef bint is_others = not is_derived and asks_its_class(x)
         if not is_derived and not is_others:

@@ -9,7 +9,11 @@ cdef class Row:
 
     @property
     def __name__(self):
-        return self.name
+        return self.name if self.shown is None else self.shown
+
+    @__name__.setter
+    def __name__(self, value):  # as that of NumPy's functions can be set
+        self.shown = value
 
     @property
     def __qualname__(self):

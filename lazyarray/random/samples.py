@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +138,7 @@ class Samples(Stream):
 
     def _shuffle_object(self, x: Any, *axis: int) -> None:
         """Shuffles what is no array of this package, and waits till it is done."""
-        if not isinstance(x, (np.ndarray, MutableSequence)):
+        if not (hasattr(x, "__setitem__") and hasattr(x, "__len__")):
             raise TypeError(
                 f"shuffle changes an array or a list in place, not a {type(x).__name__}"
             )

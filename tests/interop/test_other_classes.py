@@ -1,0 +1,189 @@
+"""Classes of other packages that are like arrays, and what packages do with NumPy's functions."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+
+class Metres:
+    """A quantity, as packages of units have them: it says itself what NumPy's functions are."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __array_function__(self, func, types, args, kwargs):
+        if func is np.put:
+            return NotImplemented
+        return Metres(func(*plain(args), **{k: plain(v) for k, v in kwargs.items()}))
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        kwargs.pop("out", None)
+        return Metres(getattr(ufunc, method)(*plain(inputs), **kwargs))
+
+
+def plain(o):
+    if isinstance(o, Metres):
+        return o.value
+    return type(o)(map(plain, o)) if type(o) in (list, tuple) else o
+
+
+CALLS = {
+    "append": lambda xp, x, q: xp.append(x, q),
+    "concatenate": lambda xp, x, q: xp.concatenate([x, x, q]),
+    "stack": lambda xp, x, q: xp.stack((q, x)),
+    "block": lambda xp, x, q: xp.block([[x, q], [q, x]]),
+    "where": lambda xp, x, q: xp.where(x > 1, q, x),
+    "cross": lambda xp, x, q: xp.cross(q, x),
+    "dot": lambda xp, x, q: xp.dot(x, q),
+    "diff": lambda xp, x, q: xp.diff(q, prepend=q),
+    "mean": lambda xp, x, q: xp.mean(q),
+    "sum": lambda xp, x, q: xp.sum(q),
+    "interp": lambda xp, x, q: xp.interp(2.5, x, q),
+    "norm": lambda xp, x, q: xp.linalg.norm(q),
+    "fft": lambda xp, x, q: xp.fft.fft(q),
+    "by name": lambda xp, x, q: xp.append(x, values=q),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("inner", [np.array, la.array])
+def test_functions_ask_the_classes_of_their_arguments(name, inner):
+    x = np.array([1.0, 2.0, 3.0])
+    expected = CALLS[name](np, x, Metres(x * 2))
+    found = CALLS[name](la, la.array(x), Metres(inner(x * 2)))
+    assert type(expected) is type(found) is Metres
+    np.testing.assert_array_equal(np.asarray(found.value), expected.value)
+
+
+def test_numpys_functions_ask_them_too():
+    x = np.array([1.0, 2.0])
+    found = np.append(la.array(x), Metres(la.array(x)))
+    assert type(found) is Metres and found.value.tolist() == [1, 2, 1, 2]
+
+
+def test_a_class_may_not_know_a_function():
+    with pytest.raises(TypeError, match=r"no implementation found for 'numpy\.put'"):
+        la.put(la.zeros(3), [0], Metres(1.0))
+
+
+def test_in_place_operators_ask_them():
+    for xp in (np, la):
+        x = same = xp.ones(2)
+        x += Metres(xp.ones(2))
+        assert type(x) is Metres and np.asarray(x.value).tolist() == [2, 2]
+        assert same.tolist() == [1, 1]
+
+
+class Wrapper:
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        found = self.array if dtype is None else self.array.astype(dtype, copy=False)
+        return found.copy() if copy else found
+
+
+def test_an_objects_array_is_the_array():
+    for xp in (np, la):
+        own = xp.zeros(3)
+        o = Wrapper(own)
+        assert xp.asarray(o) is own and xp.asarray(o, float) is own
+        xp.asarray(o)[0] = 5
+        xp.array(o)[1] = 6
+        xp.asarray(o, int)[2] = 7
+        xp.array(o, copy=False)[1:] += 1
+        assert own.tolist() == [5, 1, 1]
+        assert xp.array(o, ndmin=2).shape == (1, 3) and xp.asarray(o, order="F").tolist()[0] == 5
+    np.testing.assert_array_equal(o, [5, 1, 1])
+    np.testing.assert_allclose([5, 1, 1], o)
+
+
+def test_arguments_that_are_not_given():
+    x, none = np.arange(6.0).reshape(2, 3), np._NoValue
+    assert la._NoValue is none
+    for name in ("sum", "max", "mean", "std", "any", "nansum", "nanmax", "nanmean", "ptp"):
+        given = {"keepdims": none} | ({} if name == "ptp" else {"where": none})
+        given |= {"initial": none} if name in ("sum", "max", "nansum", "nanmax") else {}
+        found, expected = getattr(la, name)(la.array(x), axis=0, **given), getattr(np, name)(x, 0)
+        assert found.shape == expected.shape
+        np.testing.assert_array_equal(found.asnumpy(), expected)
+    assert la.argmax(la.array(x), keepdims=none).ndim == 0
+
+
+def test_orders_in_the_third_place():
+    for xp in (np, la):
+        for made in (
+            xp.zeros((2, 2), float, "F"),
+            xp.ones((2, 2), float, "F"),
+            xp.empty((2, 2), float, "F"),
+            xp.full((2, 2), 1, float, "F"),
+            xp.full((2, 2), [1, 2], float, "F"),
+            xp.asarray([[1, 2], [3, 4]], float, "F"),
+        ):
+            assert made.flags.f_contiguous
+
+
+def test_functions_take_attributes():
+    """As functions do: packages name them again."""
+    for function in (la.max, la.mean, la.sin):
+        assert function.__name__ in dir(np)
+        name = function.__name__
+        function.__name__, function.mine = "other", 1
+        assert function.__name__ == "other" and function.mine == 1
+        function.__name__ = name
+        del function.mine
+    assert la.max(la.arange(3)) == 2
+    assert la.ones(2).var.__name__ == "var"
+
+
+def test_signatures_that_packages_ask_for():
+    assert "names" in inspect.signature(la.genfromtxt).parameters
+    attributes = dir(la.ndarray)
+    assert "sum" in attributes and all(hasattr(la.ndarray, name) for name in attributes)
+
+
+def test_arrays_of_records_by_the_class():
+    records = np.dtype([("a", "<i4"), ("b", "<f4")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", la.HostArrayWarning)
+        found = la.ndarray(shape=(), dtype=records, buffer=b"\1\0\0\0\0\0\0\0")
+        assert type(found) is np.ndarray and found["a"] == 1
+    assert type(la.ndarray((2,), "f4")) is la.NDArray
+    with pytest.raises(TypeError):
+        la.ndarray((2,), "none")
+
+
+def test_versions():
+    assert la.lib.NumpyVersion(la.__version__) == np.__version__
+    assert la.lib.NumpyVersion("1.2.3") < "2.0.0"
+
+
+def test_shuffle_of_what_is_like_a_list():
+    class Items:
+        def __init__(self):
+            self.items = [*range(20)]
+
+        def __len__(self):
+            return 20
+
+        def __getitem__(self, i):
+            return self.items[i]
+
+        def __setitem__(self, i, value):
+            self.items[i] = value
+
+    shuffled = []
+    for xp in (np, la):
+        items = Items()
+        with pytest.warns(UserWarning, match="not guaranteed"):
+            xp.random.default_rng(3).shuffle(items)
+        shuffled.append(items.items)
+    assert shuffled[0] == shuffled[1] != [*range(20)]
+    with pytest.raises(TypeError):
+        la.random.default_rng(3).shuffle((1, 2))
