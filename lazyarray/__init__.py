@@ -15,8 +15,6 @@ import os as _os
 import sys as _sys
 import typing as _typing
 
-import numpy as _numpy
-
 from lazyarray import _gil as _gil  # first of all
 from lazyarray import _numpy_facts as _numpy_facts
 
@@ -98,7 +96,7 @@ from lazyarray.protocols.pickling import _Last as _Last  # what pickles name, to
 from lazyarray.protocols.pickling import on_buffer as _on_buffer  # noqa: F401
 from lazyarray.protocols.pickling import rebuild as _rebuild  # noqa: F401
 
-_NoValue = _numpy._NoValue  # libraries ask for it by this name
+_NoValue = _numpy_facts.np._NoValue  # libraries ask for it by this name
 
 ndarray = NDArray
 _public.namespace = _sys.modules[__name__]

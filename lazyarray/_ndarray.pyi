@@ -23,6 +23,7 @@ from lazyarray.context import Context
 from lazyarray.engine import Var
 
 class ArrayVar(Var):
+    __name__: str
     def __call__(
         self,
         axis: Axis = None,

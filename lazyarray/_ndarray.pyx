@@ -129,6 +129,7 @@ cdef extern from "Python.h":
 cdef extern from "engine/types.h" namespace "lazyarray":
     int put_in_type(PyTypeObject*, object, object) except -1
     void set_metatype(PyTypeObject*, object)
+    void set_instead(PyTypeObject*, object)
     void tell_no_sequence(PyTypeObject*)
 
 
@@ -512,6 +513,18 @@ for _lent in (Scalar, BoolScalar, RealScalar, IntegralScalar, ComplexScalar):
 
 include "_indexing.pxi"
 
+def _numpys(*args, **kwargs):
+    """What ``ndarray(...)`` is of a dtype that lazyarray doesn't hold: NumPy's; None of others, and of wrong ones."""
+    dtype = kwargs.get("dtype") if len(args) < 2 else args[1]
+    try:
+        if dtype is None or ops._rows.holdable(np.empty(0, dtype)):
+            return None
+    except TypeError:
+        return None
+    return ops.hosts.handed_over(np.ndarray, args, kwargs, TypeError(f"lazyarray has no dtype {dtype}"))
+
+
+set_instead(<PyTypeObject*>NDArray, _numpys)
 check_methods(globals())
 for _lent in (Array, NDArray, Scalar, BoolScalar, RealScalar, IntegralScalar, ComplexScalar):
     set_metatype(<PyTypeObject*>_lent, _ArrayType)  # what no class statement of a native class can say

@@ -381,14 +381,6 @@ class _ArrayType(type):
     def __dir__(cls):
         return [name for name in type.__dir__(cls) if name not in hinted or hasattr(cls, name)]
 
-    def __call__(cls, *args, **kwargs):
-        try:
-            return type.__call__(cls, *args, **kwargs)
-        except Unheld as error:
-            if cls is not NDArray:
-                raise
-            return ops.hosts.handed_over(np.ndarray, args, kwargs, error)
-
     def __instancecheck__(cls, x):
         if cls is NDArray and is_tensor(x) and is_scalar(<Tensor>x):
             return are_arrays(True)

@@ -67,6 +67,7 @@ EXCEPTIONS = {
     """,
     "it finds public functions by names that programs, files or NumPy's protocols give": """
         ops/direct_calls.pxi > __init__.py
+        ops/others.pxi > __init__.py
         protocols/dispatch.py > __init__.py
         graph/registry.py > __init__.py
         random/_draws.pyx > __init__.py

@@ -6,7 +6,6 @@ current one. Writing waits for the values.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -161,9 +160,34 @@ def loadtxt(
 
 
 def genfromtxt(
-    fname: Lines, dtype: DTypeLike = float, *args: Any, like: object = None, **kwargs: Any
+    fname: Lines,
+    dtype: DTypeLike = float,
+    comments: str | None = "#",
+    delimiter: str | int | Iterable[int] | None = None,
+    skip_header: int = 0,
+    skip_footer: int = 0,
+    converters: Mapping[int | str, Callable[[str], Any]] | None = None,
+    missing_values: Any = None,
+    filling_values: Any = None,
+    usecols: int | str | Sequence[int | str] | None = None,
+    names: bool | str | Sequence[str] | None = None,
+    excludelist: Sequence[str] | None = None,
+    deletechars: str = r""" !#$%&'()*+,-./:;<=>?@[\]^{|}~""",
+    replace_space: str = "_",
+    autostrip: bool = False,
+    case_sensitive: bool | Literal["upper", "lower"] = True,
+    defaultfmt: str = "f%i",
+    unpack: bool | None = None,
+    usemask: bool = False,
+    loose: bool = True,
+    invalid_raise: bool = True,
+    max_rows: int | None = None,
+    encoding: str | None = None,
+    *,
+    ndmin: Literal[0, 1, 2] = 0,
+    like: object = None,
 ) -> Array:
-    """A table of numbers from a text file with gaps; arguments as ``numpy.genfromtxt``.
+    """A table of numbers from a text file with gaps.
 
     Named columns, text and masks (``names=True``, ``dtype=None``, ``usemask=True``) make it one of
     NumPy's arrays, with a :class:`HostArrayWarning`.
@@ -171,8 +195,28 @@ def genfromtxt(
     Args:
         fname: a path, a file, or an iterable of lines.
         dtype: the dtype; None: that of each column.
-        args: ``numpy.genfromtxt``'s, in its order.
-        kwargs: ``numpy.genfromtxt``'s.
+        comments: what begins a comment; None: nothing.
+        delimiter: what is between values, or their widths; None: white space.
+        skip_header: how many lines to leave out at the start.
+        skip_footer: how many lines to leave out at the end.
+        converters: a function that reads a value, by column.
+        missing_values: the text of what is missing: one for all, or by column.
+        filling_values: what stands for it: one for all, or by column.
+        usecols: which columns; None: all.
+        names: the columns' names; True: they are in the first line.
+        excludelist: names that get an underscore.
+        deletechars: characters that names lose.
+        replace_space: what stands in names for a space.
+        autostrip: whether spaces around values are left out.
+        case_sensitive: whether names keep their case; "upper" or "lower": they get that one.
+        defaultfmt: the pattern of names that are not told.
+        unpack: whether to turn rows and columns round.
+        usemask: whether the result is a masked array.
+        loose: whether a value that can't be read is missing, and no error.
+        invalid_raise: whether rows of other lengths are an error; else they are left out.
+        max_rows: how many rows to read; None: all.
+        encoding: the file's encoding.
+        ndmin: the least number of axes.
     Returns: a matrix of rows and columns, or a vector; what is missing is NaN.
     Raises: OSError if the file can't be read; ValueError for rows of different lengths.
 
@@ -181,10 +225,8 @@ def genfromtxt(
     array([[ 1.,  2.],
            [ 3., nan]])
     """
-    return _read(np.genfromtxt(fname, dtype, *args, **kwargs), like)
-
-
-genfromtxt.__signature__ = inspect.signature(np.genfromtxt)  # type: ignore[attr-defined]
+    arguments = {name: value for name, value in locals().items() if name != "like"}
+    return _read(np.genfromtxt(**arguments), like)
 
 
 def fromregex(

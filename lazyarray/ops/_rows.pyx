@@ -14,6 +14,7 @@ import sys
 import numpy as np
 from numpy.linalg import _umath_linalg
 
+from lazyarray import _public
 from lazyarray.lazy.cpu.jit import _tier  # first: kernels say what they are when they are made
 
 cimport numpy as cnp

@@ -186,7 +186,7 @@ cdef bint answers_functions(object o, int* left) except -1:
     """
     cdef PyTypeObject* kind
     cdef PyObject* found
-    if is_tensor(o) or o is None:
+    if is_tensor(o) or o is None or type(o) is int or type(o) is float or type(o) is bool or type(o) is str:
         return False
     if type(o) is list or type(o) is tuple:
         for part in o:
@@ -206,19 +206,70 @@ cdef bint is_answered(PyObject** args, size_t flags, PyObject* names) except -1:
     """Whether one of the arguments is of such a class."""
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
     cdef int left = _IN_LISTS
+    if recorder().captures:
+        return False
     for i in range(n if names is NULL else n + len(<tuple>names)):
         if answers_functions(<object>args[i], &left):
             return True
     return False
 
 
-cdef PyObject* asked_of_class(object host, PyObject** args, size_t flags, PyObject* names) except NULL:
+cdef PyObject* asked_of_class(Public function, PyObject** args, size_t flags, PyObject* names) except NULL:
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
-    found = of_its_class(host, tuple_of(args, n), dict_of(args, n, names))
+    found = of_its_class(function, function.host, tuple_of(args, n), dict_of(args, n, names))
     Py_INCREF(found)
     return <PyObject*>found
 
 
-cdef object of_its_class(object host, tuple given, dict named):
+cdef object of_its_class(object function, object host, tuple given, dict named):
+    """What classes of arguments say that a function is, which is NumPy's ``host`` to those that know no other."""
+    found = of_classes_here(function, given, named)
+    if found is not NotImplemented:
+        return found
     why = TypeError(f"{host.__name__}() is given what has a way of its own for it")
     return handed(_taught["handed_over"](host, given, named, why))
+
+
+cdef tuple _NAMES = ("np", "numpy", "la", "lazyarray", "xp")
+
+
+cdef bint is_written_here(object method) except -1:
+    """Whether a method's module has lazyarray in NumPy's place: then its functions are what that compares with."""
+    names = getattr(method, "__globals__", None)
+    if type(names) is not dict:
+        return False
+    meant = [(<dict>names).get(name) for name in _NAMES]
+    return _public.namespace in meant and np not in meant
+
+
+cdef object of_classes_here(object function, tuple given, dict named):
+    """What a class answers that is written with lazyarray in NumPy's place; NotImplemented if there is none."""
+    cdef int left = _IN_LISTS
+    cdef list asked = []
+    ask_all(given, asked, &left)
+    ask_all(tuple(named.values()), asked, &left)
+    if not any([is_written_here(type(o).__array_function__) for o in asked]):
+        return NotImplemented
+    kinds = tuple([type(o) for o in asked])
+    for o in asked:
+        found = o.__array_function__(function, kinds, given, named)
+        if found is not NotImplemented:
+            return found
+    raise TypeError(f"no implementation found for 'lazyarray.{function.__name__}' on types that implement "
+                    f"__array_function__: {list(kinds)}")
+
+
+cdef int ask_all(object values, list asked, int* left) except -1:
+    """Gathers one of each class that answers functions, a derived class before its base, as NEP 18 has it."""
+    for o in values:
+        left[0] -= 1
+        if left[0] < 0:
+            return 0
+        if type(o) is list or type(o) is tuple:
+            ask_all(o, asked, left)
+        elif answers_functions(o, left) and type(o) not in [type(a) for a in asked]:
+            i = 0
+            while i < len(asked) and not issubclass(type(o), type(asked[i])):
+                i += 1
+            asked.insert(i, o)
+    return 0

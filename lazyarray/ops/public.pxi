@@ -75,7 +75,7 @@ cdef inline PyObject* called(Public self, vectorcallfunc own, PyObject** args, s
         return of_hosts(self.host, args, flags)
     if self.dispatches and is_answered(args, flags, names) \
             or self.asks and PyVectorcall_NARGS(flags) and asks_its_class(<object>args[0]):
-        return asked_of_class(self.host, args, flags, names)
+        return asked_of_class(self, args, flags, names)
     return handed_over(own(<PyObject*>self, args, flags, names), self.host, args, flags, names)
 
 

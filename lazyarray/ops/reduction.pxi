@@ -350,7 +350,7 @@ cdef class Reduction(Row):
         if is_derived:
             return getattr(x, self.name)(**given)
         if is_others:
-            return of_its_class(getattr(np, self.name), (x,), given)
+            return of_its_class(self, getattr(np, self.name), (x,), given)
         return handed(_taught["handed_over"](getattr(np, self.name), (x,), given, error))
 
     cdef object call(self, x, axis, dtype, out, keepdims, initial, where):

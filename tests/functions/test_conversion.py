@@ -74,7 +74,8 @@ class Holder:
 
 def test_objects_that_give_arrays():
     x = la.arange(3.0)
-    copied = la.asarray(Holder(x))
+    assert la.asarray(Holder(x)) is x
+    copied = la.array(Holder(x))
     copied += 1
     assert copied.tolist() == [1, 2, 3] and x.tolist() == [0, 1, 2]
     assert (x + Holder(x)).tolist() == [0, 2, 4] and la.sum(Holder(x)) == 3

@@ -80,6 +80,61 @@ def test_in_place_operators_ask_them():
         assert same.tolist() == [1, 1]
 
 
+# NumPy's own example of a container, as a program has it that imports either library as np.
+DIAGONAL = """
+import numbers
+HANDLED = {}
+
+class Diagonal:
+    def __init__(self, n, value):
+        self.n, self.value = n, value
+
+    def __array__(self, dtype=None, copy=None):
+        return self.value * np.eye(self.n, dtype=dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if method != "__call__" or ufunc is np.hypot:
+            return NotImplemented
+        numbers_ = [o.value if isinstance(o, Diagonal) else o for o in inputs]
+        return Diagonal(self.n, ufunc(*numbers_, **kwargs))
+
+    def __array_function__(self, func, types, args, kwargs):
+        if func not in HANDLED or not all(issubclass(t, Diagonal) for t in types):
+            return NotImplemented
+        return HANDLED[func](*args, **kwargs)
+
+def implements(function):
+    return lambda own: HANDLED.setdefault(function, own)
+
+@implements(np.sum)
+def sum(a):
+    return a.value * a.n
+
+@implements(np.mean)
+def mean(a):
+    return a.value / a.n
+
+@implements(np.concatenate)
+def concatenate(parts):
+    return [part.n for part in parts]
+"""
+
+
+@pytest.mark.parametrize("xp", [np, la])
+def test_a_container_written_with_either(xp):
+    module = {"np": xp, "__name__": "container"}
+    exec(DIAGONAL, module)
+    d = module["Diagonal"](5, 2.0)
+    assert xp.sum(d) == 10 and xp.mean(d) == 0.4 and xp.concatenate([d, d]) == [5, 5]
+    for made in (xp.sin(d), xp.multiply(d, 2), d.__class__(5, 3)):
+        assert type(made) is type(d)
+    with pytest.raises(TypeError, match="no implementation found for"):
+        xp.median(d)
+    with pytest.raises(TypeError):
+        xp.hypot(d, d)
+    np.testing.assert_array_equal(np.asarray(xp.asarray(d)), 2 * np.eye(5))
+
+
 class Wrapper:
     def __init__(self, array):
         self.array = array
