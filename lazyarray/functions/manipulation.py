@@ -260,7 +260,7 @@ def _each(arrays: tuple[Any, ...], function: Any) -> Any:
 # ---- axes in another order ----------------------------------------------------------------------
 
 
-def permute_dims(a: ArrayLike, axes: Sequence[int] | None = None) -> NDArray:
+def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> NDArray:
     """A view with the axes permuted: axis ``i`` of the result is axis ``axes[i]`` of ``a``.
 
     Args:
@@ -269,7 +269,7 @@ def permute_dims(a: ArrayLike, axes: Sequence[int] | None = None) -> NDArray:
     Raises: ValueError if ``axes`` is no permutation; AxisError if there is no such axis.
 
     >>> import lazyarray as la
-    >>> la.permute_dims(la.zeros((2, 3, 4)), (2, 0, 1)).shape
+    >>> la.transpose(la.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
     x = asarray(a)
@@ -279,7 +279,7 @@ def permute_dims(a: ArrayLike, axes: Sequence[int] | None = None) -> NDArray:
     return seen(x, probe(x).transpose(wanted.tolist() if isinstance(wanted, Tensor) else wanted))
 
 
-transpose = permute_dims
+permute_dims = transpose
 
 
 def matrix_transpose(x: ArrayLike, /) -> NDArray:

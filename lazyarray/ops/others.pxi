@@ -106,15 +106,27 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
     return <PyObject*>found
 
 
-cdef object told_by_class(object ufunc, str method, tuple inputs, dict given):
-    """What a class that a program derives says itself that a method of a ufunc gives; NotImplemented: it says nothing."""
-    if _derived is None:
-        return NotImplemented
+cdef dict _AS_IF_NOT = {"axis": 0, "dtype": None, "out": None, "keepdims": False}
+
+
+cdef object told_by_class(Row row, str method, tuple inputs, dict given):
+    """What an operand's class says itself that a method of a ufunc gives; NotImplemented: none says anything."""
     for x in inputs:
-        if isinstance(x, _derived) and x._overrides():
-            given = {key: value for key, value in given.items() if value is not None and value is not False}
-            return x.__array_ufunc__(ufunc, method, *inputs, **given)
+        if is_tensor(x) and _derived is None or type(x) is list or type(x) is int or type(x) is float:
+            continue
+        if _derived is not None and isinstance(x, _derived):
+            if x._overrides():
+                return x.__array_ufunc__(row.ufunc, method, *inputs, **told(given))
+        elif is_foreign(x):
+            if is_written_here(type(x).__array_ufunc__):
+                return x.__array_ufunc__(row, method, *inputs, **told(given))
+            return getattr(row.ufunc, method)(*inputs, **told(given))
     return NotImplemented
+
+
+cdef dict told(dict given):
+    """The arguments of a ufunc's method, but for those that are as if they were not given."""
+    return {name: value for name, value in given.items() if name not in _AS_IF_NOT or value is not _AS_IF_NOT[name]}
 
 
 cdef inline object of_class_of(object x, object result):

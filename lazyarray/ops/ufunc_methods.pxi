@@ -41,9 +41,8 @@ cdef class UfuncMethods(Row):
         >>> la.multiply.reduce(la.array([[1, 2], [3, 4]]), axis=1).asnumpy()
         array([ 2, 12])
         """
-        found = told_by_class(self.ufunc, "reduce", (array, *args),
-                           kwargs | {"axis": axis or None if type(axis) is int else axis, "dtype": dtype,
-                                     "out": out, "keepdims": keepdims})
+        found = told_by_class(self, "reduce", (array, *args),
+                              kwargs | {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims})
         if found is not NotImplemented:
             return found
         if out is None and not args and not kwargs:
@@ -77,7 +76,7 @@ cdef class UfuncMethods(Row):
         >>> la.maximum.accumulate(la.array([1, 3, 2, 5])).asnumpy()
         array([1, 3, 3, 5])
         """
-        found = told_by_class(self.ufunc, "accumulate", (array,), {"axis": axis or None, "dtype": dtype, "out": out})
+        found = told_by_class(self, "accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
         if found is not NotImplemented:
             return found
         result = direct_call(self.ufunc.accumulate, (array, axis, dtype)) if out is None else None
@@ -105,7 +104,7 @@ cdef class UfuncMethods(Row):
         >>> la.add.reduceat(la.arange(8), [0, 4, 1, 5]).asnumpy()
         array([ 6,  4, 10, 18])
         """
-        found = told_by_class(self.ufunc, "reduceat", (array, indices), {"axis": axis or None, "dtype": dtype, "out": out})
+        found = told_by_class(self, "reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
         if found is not NotImplemented:
             return found
         result = None
@@ -131,7 +130,7 @@ cdef class UfuncMethods(Row):
         array([[3, 4],
                [6, 8]])
         """
-        found = told_by_class(self.ufunc, "outer", (a, b), kwargs)
+        found = told_by_class(self, "outer", (a, b), kwargs)
         if found is not NotImplemented:
             return found
         # What comes is as large as the square of the operands.
@@ -157,7 +156,7 @@ cdef class UfuncMethods(Row):
         >>> x.asnumpy()
         array([2., 0., 1.])
         """
-        found = told_by_class(self.ufunc, "at", (a, indices, *values), {})
+        found = told_by_class(self, "at", (a, indices, *values), {})
         if found is not NotImplemented:
             return found
         if direct_write(self.ufunc.at, (a, indices, *values)):

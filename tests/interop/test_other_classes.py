@@ -47,6 +47,11 @@ CALLS = {
     "interp": lambda xp, x, q: xp.interp(2.5, x, q),
     "norm": lambda xp, x, q: xp.linalg.norm(q),
     "fft": lambda xp, x, q: xp.fft.fft(q),
+    "reduce": lambda xp, x, q: xp.add.reduce(q),
+    "reduce all": lambda xp, x, q: xp.maximum.reduce(q, axis=None),
+    "accumulate": lambda xp, x, q: xp.add.accumulate(q, dtype="f4"),
+    "outer": lambda xp, x, q: xp.multiply.outer(x, q),
+    "transpose": lambda xp, x, q: xp.transpose(q),
     "by name": lambda xp, x, q: xp.append(x, values=q),
 }
 
