@@ -19,7 +19,7 @@ import os
 from types import BuiltinFunctionType, ModuleType
 
 from lazyarray._adapters import generators, numpys, others, pandas, scipy, sklearn
-from lazyarray._adapters.wrapping import OPERATORS, giving, lent, wrap
+from lazyarray._adapters.wrapping import OPERATORS, compared, giving, lent, wrap
 from lazyarray.engine._engine import pass_over
 from lazyarray.ops import hosts
 from lazyarray.ops._rows import Lent
@@ -125,7 +125,8 @@ def adapt(module: ModuleType) -> None:
             wrap(getattr(module, name, None), OPERATORS)
         scipy.keep_numpys(module.csr_array)
     else:
-        wrap(module, _FUNCTIONS_OF[module.__name__].split(), giving)
+        take = compared if module.__name__ == "numpy.testing" else giving
+        wrap(module, _FUNCTIONS_OF[module.__name__].split(), take)
         if module.__name__ == "scipy.sparse.linalg":
             for name in ("splu", "spilu", "factorized"):
                 setattr(module, name, scipy.solving(getattr(module, name)))

@@ -111,14 +111,17 @@ class _Giving:
 
 
 def giving(o: Any) -> Any:
-    """A user's function, whose results are NumPy's; of all else the host's.
+    """A user's function, whose results are NumPy's; of all else the host's."""
+    users = type(o) in (FunctionType, MethodType, functools.partial)
+    return _Giving(o) if users else host(o)
 
-    An object whose ``__array__`` gives a lazyarray is its values, too: NumPy would refuse that.
+
+def compared(o: Any) -> Any:
+    """The same for assertions. Of an object whose ``__array__`` gives a lazyarray, its values.
+
+    NumPy would refuse that.
     """
-    kind = type(o)
-    if kind in (FunctionType, MethodType, functools.partial):
-        return _Giving(o)
-    if hasattr(kind, "__array__") and not isinstance(o, (np.ndarray, np.generic, Tensor)):
+    if hasattr(type(o), "__array__") and not isinstance(o, (np.ndarray, np.generic, Tensor)):
         made = o.__array__()
         return host(made) if isinstance(made, Tensor) else o
-    return host(o)
+    return giving(o)
