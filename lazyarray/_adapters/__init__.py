@@ -123,6 +123,7 @@ def adapt(module: ModuleType) -> None:
     elif module.__name__ == "scipy.sparse":
         for name in scipy.SPARSE:
             wrap(getattr(module, name, None), OPERATORS)
+            wrap(getattr(module, name, None), ["toarray", "todense"], make=scipy.filling)
         scipy.keep_numpys(module.csr_array)
     else:
         take = compared if module.__name__ == "numpy.testing" else giving

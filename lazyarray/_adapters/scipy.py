@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from lazyarray._adapters.wrapping import host
+from lazyarray._adapters.wrapping import host, lent
 from lazyarray.lazy._lazy import Tensor
 
 __all__: list[str] = []
@@ -31,6 +31,20 @@ def keep_numpys(kind: Any) -> None:
 
     set_attribute.__lazyarray__ = True  # type: ignore[attr-defined]
     base.__setattr__ = set_attribute
+
+
+def filling(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callable[..., Any]:
+    """``toarray`` and ``todense``, which write to an NDArray's own memory where that is ``out``."""
+
+    @functools.wraps(function)
+    def call(self: Any, order: Any = None, out: Any = None) -> Any:
+        if not isinstance(out, Tensor):
+            return function(self, order, out)
+        memory = lent(out)
+        found = function(self, order, memory)
+        return out if found is memory else found
+
+    return call
 
 
 class _Solver:

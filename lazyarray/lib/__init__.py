@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
@@ -19,6 +20,7 @@ __all__ = [
     "introspect",
     "mixins",
     "npyio",
+    "recfunctions",
     "scimath",
     "stride_tricks",
 ]
@@ -44,3 +46,9 @@ class NumpyVersion(np.lib.NumpyVersion):
 # Programs import them as modules, too.
 for _module in (array_utils, format, introspect, mixins, npyio):
     sys.modules.setdefault(f"{__name__}.{_module.__name__.rpartition('.')[2]}", _module)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "recfunctions":  # which NumPy, too, imports where it is asked for
+        return importlib.import_module("lazyarray.lib.recfunctions")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

@@ -247,3 +247,10 @@ def test_shuffle_of_what_is_like_a_list():
     assert shuffled[0] == shuffled[1] != [*range(20)]
     with pytest.raises(TypeError):
         la.random.default_rng(3).shuffle((1, 2))
+
+
+def test_records_of_rows_by_numpys_function():
+    from numpy.lib import recfunctions
+
+    found = recfunctions.unstructured_to_structured(la.ones((2, 2)))
+    assert type(found) is np.ndarray and found["f0"].tolist() == [1, 1]

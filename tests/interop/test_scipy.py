@@ -344,3 +344,16 @@ def test_sparse_factors_solve_for_ours():
         np.testing.assert_allclose(factors(a).solve(la.array(b)), factors(a).solve(b))
         assert factors(a).shape == (3, 3)
     np.testing.assert_allclose(linalg.factorized(a)(la.array(b)), linalg.factorized(a)(b))
+
+
+@pytest.mark.parametrize("kind", "csr csc coo bsr dia dok lil".split())
+@pytest.mark.parametrize("make", ["csr_array", "csr_matrix"])
+def test_dense_results_are_written_to_out(kind, make):
+    plain = np.array([[0, 2.0, 0], [1, 0, 3]])
+    x = getattr(scipy.sparse, make)(plain).asformat(kind)
+    for method in ("toarray", "todense"):
+        out = la.zeros((2, 3))
+        found = getattr(x, method)(out=out)
+        np.testing.assert_array_equal(out.asnumpy(), plain)
+        np.testing.assert_array_equal(np.asarray(found), plain)
+    assert type(x.toarray()) is np.ndarray
