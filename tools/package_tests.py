@@ -3,8 +3,8 @@
     python tools/package_tests.py FOLDER [ARGUMENT ...]
 
 FOLDER is a checkout, or the package itself with its tests in it; the arguments are pytest's (which
-tests, ``-k``, ...). Two copies are made; in one of them each ``import numpy`` is lazyarray's, in the
-tests, too. It prints both results, and the tests that fail with lazyarray only. What the package
+tests, ``-k``, ...). Two copies are made. In one of them each ``import numpy`` is lazyarray's, in
+the tests, too. It prints both results, and the tests that fail with lazyarray only. What the package
 needs must be installed. docs/interop.md has the figures.
 """
 
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-# What is left to NumPy: its other modules (``numpy.testing``, ``numpy.typing``), which take our arrays.
+# Its other modules (``numpy.testing``, ``numpy.typing``) stay NumPy's, and take our arrays.
 IMPORTS = [
     (r"^(\s*)import numpy as (\w+)[ \t]*(#.*)?$", r"\1import lazyarray as \2"),
     (r"^(\s*)import numpy[ \t]*(#.*)?$", r"\1import lazyarray as numpy"),
