@@ -4,8 +4,8 @@
 
 FOLDER is a checkout, or the package itself with its tests in it; the arguments are pytest's (which
 tests, ``-k``, ...). Two copies are made. In one of them each ``import numpy`` is lazyarray's, in
-the tests, too. It prints both results, and the tests that fail with lazyarray only. What the package
-needs must be installed. docs/interop.md has the figures.
+the tests, too. It prints both results, and the tests that fail with lazyarray only. What the
+package needs must be installed. docs/interop.md has the figures.
 """
 
 from __future__ import annotations
