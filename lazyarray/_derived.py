@@ -158,12 +158,20 @@ class Derived(NDArray):
         )
 
     def __reduce__(self) -> Any:
-        return rebuilt, (type(self), self.view(NDArray), self.__dict__)
+        # As NumPy's: classes put their own things behind the state's five, and take them off again.
+        values: Any = self.view(NDArray)
+        fortran = values.flags.fnc
+        state = (1, values.shape, values.dtype, fortran, values)
+        return unfilled, (type(self), self.__dict__), state
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        *_, values = state
+        NDArray.__init__(self, values.shape, values.dtype, values, 0, values.strides)
 
 
-def rebuilt(kind: type[Derived], values: NDArray, attributes: dict[str, Any]) -> Any:
-    """What an array of a derived class was pickled as."""
-    made = _ndarray.of_class(values, kind, values)
+def unfilled(kind: type[Derived], attributes: dict[str, Any]) -> Any:
+    """What pickle makes of a derived class before it sets the state."""
+    made: Any = _new(kind)
     made.__dict__.update(attributes)
     return made
 

@@ -10,3 +10,4 @@ import numpy as np
 from lazyarray.lib.hosted import names_of
 
 __getattr__, __dir__ = names_of(np.emath, {})
+__all__ = [*np.emath.__all__]

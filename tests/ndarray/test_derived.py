@@ -270,3 +270,31 @@ def test_a_class_keeps_what_it_likes_by_names_that_numpys_arrays_lack():
     loss.backward()
     assert y.grad.tolist() == [2.0, 2.0, 2.0]
     assert y.ctx == la.cpu(0)
+
+
+class Kept(la.ndarray):
+    """As NumPy's users pickle what they put on arrays: behind NumPy's own state."""
+
+    def __array_finalize__(self, obj):
+        self.note = getattr(obj, "note", None)
+
+    def __reduce__(self):
+        made, arguments, state = super().__reduce__()
+        return made, arguments, (*state, self.note)
+
+    def __setstate__(self, state):
+        self.note = state[-1]
+        super().__setstate__(state[:5])
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_pickles_with_a_state_of_their_own(protocol):
+    for values in (la.arange(6.0).reshape(2, 3), la.arange(6).reshape(2, 3).T, la.zeros((0, 2))):
+        x = values.view(Kept)
+        x.note = "kept"
+        found = pickle.loads(pickle.dumps(x, protocol))
+        assert type(found) is Kept and found.note == "kept" and found.dtype == x.dtype
+        assert found.strides == x.strides or not x.size
+        assert found.tolist() == x.tolist() and found.shape == x.shape
+        found += 1
+        assert x.tolist() == values.tolist()
