@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-import numpy as np
-
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._rows import own_array
 from lazyarray.ops.operators import METHODS, REFLECTED
 
 __all__: list[str] = []
@@ -121,7 +120,4 @@ def compared(o: Any) -> Any:
 
     NumPy would refuse that.
     """
-    if hasattr(type(o), "__array__") and not isinstance(o, (np.ndarray, np.generic, Tensor)):
-        made = o.__array__()
-        return host(made) if isinstance(made, Tensor) else o
-    return giving(o)
+    return giving(own_array(o))
