@@ -39,6 +39,7 @@ from lazyarray import (
     ops,
     protocols,
     storage,
+    version,
 )
 from lazyarray._config import *  # noqa: F403
 from lazyarray._memmap import *  # noqa: F403
@@ -46,7 +47,6 @@ from lazyarray._namespace_info import *  # noqa: F403
 from lazyarray._ndarray import NDArray, Scalar
 from lazyarray._scalar_mode import *  # noqa: F403
 from lazyarray._scalars import *  # noqa: F403
-from lazyarray._version import __version__ as __version__
 from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu, gpu_count
 from lazyarray.functions.archives import *  # noqa: F403
 from lazyarray.functions.bits import *  # noqa: F403
@@ -95,6 +95,7 @@ from lazyarray.protocols.pickling import *  # noqa: F403
 from lazyarray.protocols.pickling import _Last as _Last  # what pickles name, too
 from lazyarray.protocols.pickling import on_buffer as _on_buffer  # noqa: F401
 from lazyarray.protocols.pickling import rebuild as _rebuild  # noqa: F401
+from lazyarray.version import __version__ as __version__
 
 _NoValue = _numpy_facts.np._NoValue  # libraries ask for it by this name
 
@@ -169,6 +170,7 @@ __all__ = [
     "strings",
     "testing",
     "typing",
+    "version",
 ]
 for _section in (
     _config,

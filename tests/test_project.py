@@ -18,6 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 def test_the_version_is_one():
     meson = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text())
     assert meson and meson[1] == PROJECT["project"]["version"] == la.__version__
+    assert la.version.version == la.version.full_version == la.__version__
 
 
 def test_the_licence_is_what_the_metadata_says():

@@ -29,7 +29,7 @@ INCLUDES = ("", "engine/core")
 # The rooms, lowest first: each may know those above it in this list. Those on one line know nothing
 # of each other. A room is a folder (less the rooms in it) or a file, or it says what belongs to it.
 ROOMS = """
-    engine/core | _gil.py | _numpy_facts.py | _version.py
+    engine/core | _gil.py | _numpy_facts.py | version.py
     engine
     storage
     lazy

@@ -83,8 +83,7 @@ def array(
         simple = _rows.plain_array(obj)
         if simple is not None:
             return simple
-    if isinstance(copy, str):
-        raise ValueError(f"copy is True, False or None, not {copy!r}")
+    copy = _copy_mode(copy)
     if ndmax:
         raise Unheld("sequences within ndmax axes are objects")
     place, order = place_of(ctx, device, like), _layout.order_of(order, "K")
@@ -129,6 +128,15 @@ def array(
     if ndmin > x.ndim:
         x = manipulation.reshape(x, (1,) * (ndmin - x.ndim) + x.shape)
     return x
+
+
+def _copy_mode(copy: Any) -> bool | None:
+    """What ``copy`` means: True, False, None, what is true or not, or one of NumPy's modes."""
+    if isinstance(copy, str):
+        raise ValueError(f"copy is True, False or None, not {copy!r}")
+    if copy is None or copy is np._CopyMode.IF_NEEDED:  # which has no truth
+        return None
+    return bool(copy)
 
 
 def order_and_ctx(order: Any, ctx: Any) -> tuple[Any, Any]:

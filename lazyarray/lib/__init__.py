@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.lib import Arrayterator, array_utils, format, introspect, mixins, npyio
 
-from lazyarray import _version
 from lazyarray.lib import scimath, stride_tricks
+from lazyarray.version import __version__
 
 __all__ = [
     "Arrayterator",
@@ -39,7 +39,7 @@ class NumpyVersion(np.lib.NumpyVersion):
     """
 
     def __init__(self, vstring: Any) -> None:
-        own = vstring == _version.__version__
+        own = vstring == __version__
         super().__init__(np.__version__ if own else vstring)
 
 

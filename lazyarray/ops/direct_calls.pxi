@@ -112,7 +112,6 @@ cdef class DirectMethod(Direct):
 
     @property
     def __doc__(self):
-        from lazyarray import _public
         spaces = (_public.namespace, _public.namespace.autograd)
         like = next((f for s in spaces if (f := getattr(s, self.__name__, None)) is not None), None)
         return documented(self.recorded.__doc__, self.recorded, like)

@@ -131,13 +131,9 @@ cdef object call_of_ufunc(object ufunc, tuple args):
     global _ufunc_calls
     row = row_of(ufunc)
     asked = [] if row is None else [o for o in args if is_foreign(o)]
-    if any([is_written_here(type(o).__array_ufunc__) for o in asked]):
-        for o in asked:
-            found = o.__array_ufunc__(row, "__call__", *args)
-            if found is not NotImplemented:
-                return found
-        raise TypeError(f"operand type(s) all returned NotImplemented from __array_ufunc__({row!r}, '__call__', ...): "
-                        + ", ".join([repr(type(o).__name__) for o in args]))
+    found = told_here(row, "__call__", asked, args, {})
+    if found is not NotImplemented:
+        return found
     _ufunc_calls += 1
     try:
         return ufunc(*args)

@@ -111,17 +111,31 @@ cdef dict _AS_IF_NOT = {"axis": 0, "dtype": None, "out": None, "keepdims": False
 
 cdef object told_by_class(Row row, str method, tuple inputs, dict given):
     """What an operand's class says itself that a method of a ufunc gives; NotImplemented: none says anything."""
+    cdef list asked = []
     for x in inputs:
         if is_tensor(x) and _derived is None or type(x) is list or type(x) is int or type(x) is float:
             continue
         if _derived is not None and isinstance(x, _derived):
-            if x._overrides():
+            if x._overrides() and not asked:
                 return x.__array_ufunc__(row.ufunc, method, *inputs, **told(given))
         elif is_foreign(x):
-            if is_written_here(type(x).__array_ufunc__):
-                return x.__array_ufunc__(row, method, *inputs, **told(given))
-            return getattr(row.ufunc, method)(*inputs, **told(given))
-    return NotImplemented
+            asked.append(x)
+    if not asked:
+        return NotImplemented
+    found = told_here(row, method, asked, inputs, told(given))
+    return getattr(row.ufunc, method)(*inputs, **told(given)) if found is NotImplemented else found
+
+
+cdef object told_here(Row row, str method, list asked, tuple inputs, dict named):
+    """What classes say of a ufunc, of which one is written with lazyarray in NumPy's place; NotImplemented: none is."""
+    if not any([is_written_here(type(o).__array_ufunc__) for o in asked]):
+        return NotImplemented
+    for o in asked:
+        found = o.__array_ufunc__(row, method, *inputs, **named)
+        if found is not NotImplemented:
+            return found
+    raise TypeError(f"operand type(s) all returned NotImplemented from __array_ufunc__({row!r}, {method!r}, ...): "
+                    + ", ".join([repr(type(o).__name__) for o in inputs]))
 
 
 cdef dict told(dict given):

@@ -13,7 +13,15 @@ from __future__ import annotations
 from numpy.polynomial import set_default_printstyle
 
 import lazyarray.lib  # noqa: F401  as a whole: what asks for a part first may deadlock threads
-from lazyarray.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
+from lazyarray.polynomial import (
+    chebyshev,
+    hermite,
+    hermite_e,
+    laguerre,
+    legendre,
+    polynomial,
+    polyutils,
+)
 from lazyarray.polynomial.series import (
     Chebyshev,
     Hermite,
@@ -26,6 +34,7 @@ from lazyarray.polynomial.series import (
 __all__ = [
     "set_default_printstyle",
     "polynomial",
+    "polyutils",
     "Polynomial",
     "chebyshev",
     "Chebyshev",

@@ -137,6 +137,9 @@ def test_a_container_written_with_either(xp):
         xp.median(d)
     with pytest.raises(TypeError):
         xp.hypot(d, d)
+    for call in (xp.add.reduce, xp.add.accumulate, lambda d: xp.add.outer(d, 2)):
+        with pytest.raises(TypeError, match="all returned NotImplemented"):
+            call(d)
     np.testing.assert_array_equal(np.asarray(xp.asarray(d)), 2 * np.eye(5))
 
 
@@ -254,3 +257,17 @@ def test_records_of_rows_by_numpys_function():
 
     found = recfunctions.unstructured_to_structured(la.ones((2, 2)))
     assert type(found) is np.ndarray and found["f0"].tolist() == [1, 1]
+
+
+def test_numpys_copy_modes():
+    x = la.arange(4)
+    modes = np._CopyMode
+    assert la.array(x, copy=modes.IF_NEEDED) is x is la.array(x, copy=modes.NEVER)
+    assert la.array(x, copy=modes.ALWAYS) is not x
+    assert la.array([1.5], copy=modes.IF_NEEDED, order="F").tolist() == [1.5]
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        la.array([1.5], copy=modes.NEVER)
+
+
+def test_parts_of_series_by_the_namespace():
+    assert la.polynomial.polyutils.mapdomain(la.array([1, 2, 3]), [0, 4], [0, 1])[1] == 0.5
