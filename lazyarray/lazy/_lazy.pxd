@@ -241,7 +241,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         const char* code
         cbool starts_with_first
         cbool product
-        cbool apart, rows_apart, stable
+        cbool apart, rows_apart, blas, stable
         npy_intp apart_from
         int (*sort)(void*, npy_intp, void*) noexcept
         int (*argsort)(void*, npy_intp*, npy_intp, void*) noexcept

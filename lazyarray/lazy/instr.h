@@ -64,6 +64,7 @@ struct Kernel {
   bool gradient_sought = false;
   bool product = false;       // GUFUNC: of stacks of matrices
   bool rows_apart = false;    // ... whose rows threads may share, too
+  bool blas = false;          // ... each of which is a call of BLAS
   // GUFUNC: NumPy's sorts of a line, of which threads may sort parts (see cpu/sorting.h), and whether equals stay in
   // order.
   int (*sort)(void* line, npy_intp n, void*) = nullptr;

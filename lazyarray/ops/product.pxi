@@ -3,10 +3,14 @@
 
 cdef extern from "lazy/cpu/products.h" namespace "lazyarray" nogil:
     Loop product_loop(int)
+
+
+cdef extern from "lazy/cpu/float_products.h" namespace "lazyarray" nogil:
     cppclass Numpys:
         Loop fn
         void* data
-    Loop outer_loop(int)
+    Loop float_product_loop(int)
+    bint is_small_product(npy_intp, npy_intp, npy_intp)
 
 
 cdef Tensor cast_c(Tensor x, int dtype):
@@ -50,15 +54,16 @@ cdef class MatMul(Row):
             k.cores = cores_of([(0, 1), (1, 2), (0, 2)])
             # Nanoseconds a multiply-add: BLAS at some 40 to 80 Gflop/s a core, a loop of ours, or a plain one.
             k.cost = {"f": 0.015, "d": 0.03, "F": 0.06, "D": 0.12}.get(dtypes[2].char, 1.0)
+            k.blas = dtypes[2].char in "fdFD"
             alike = dtypes[0] == dtypes[1] == dtypes[2]
             if alike and product_loop(k.dtypes[2]) is not NULL:
                 k.fn = product_loop(k.dtypes[2])
                 k.rows_apart = True
                 k.cost = 0.1
-            elif alike and outer_loop(k.dtypes[2]) is not NULL:
+            elif alike and float_product_loop(k.dtypes[2]) is not NULL:
                 numpys = new Numpys()  # lives for ever, as the kernel
                 numpys.fn, numpys.data = k.fn, k.data
-                k.fn, k.data = outer_loop(k.dtypes[2]), numpys
+                k.fn, k.data = float_product_loop(k.dtypes[2]), numpys
             self.kernels[a * kDtypes + b] = k
         return k
 
@@ -165,7 +170,8 @@ cdef class MatMul(Row):
         instr.core_steps[5] = 0 if vb else lo.strides()[ndim - 1]
         instr.bytes = target.v.layout.size() * target.v.itemsize()
         instr.overwrites = covers_chunk(&target.v)
-        instr.cost_ns = 70 + <double>space.size() * (30 + <double>n * m * kk * k.cost)  # each is a call of BLAS's
+        cdef double call = 8 if info(k.dtypes[2]).kind == b"f" and is_small_product(n, kk, m) else 30  # or BLAS's
+        instr.cost_ns = 70 + <double>space.size() * (call + <double>n * m * kk * k.cost)
         emit(instr)
         if out is None:
             return returned(result)

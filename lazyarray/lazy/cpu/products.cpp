@@ -1,5 +1,5 @@
-// products: matrices of integers, bools and halves, and a column by a row. NumPy has no BLAS for the former, and goes
-// by one element of the result after the other there.
+// products: matrices of integers, bools and halves. NumPy has no BLAS for them, and goes by one element of the result
+// after the other.
 //
 // The columns of the right one are copied, so many as fill a vector or two, so that they lie together row by row. Then
 // four rows of the left one are multiplied by them at a time, and sums stay in registers. A sum's order is
@@ -203,26 +203,7 @@ void loop(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
   }
 }
 
-// A sum of one product begins with zero, so that no result is -0.0; nothing else is rounded.
-template <class T>
-void outer(char** args, const npy_intp* dims, const npy_intp* steps, void* data) {
-  constexpr npy_intp size = sizeof(T);
-  if (dims[2] != 1 || (dims[3] != 1 && (steps[6] != size || steps[8] != size))) {
-    const Numpys* const numpys = static_cast<const Numpys*>(data);
-    return numpys->fn(args, dims, steps, numpys->data);
-  }
-  for (npy_intp batch = 0; batch < dims[0]; ++batch)
-    for (npy_intp i = 0; i < dims[1]; ++i) {
-      const T a = *reinterpret_cast<const T*>(args[0] + batch * steps[0] + i * steps[3]);
-      const T* const b = reinterpret_cast<const T*>(args[1] + batch * steps[1]);
-      T* const to = reinterpret_cast<T*>(args[2] + batch * steps[2] + i * steps[7]);
-      for (npy_intp j = 0; j < dims[3]; ++j) to[j] = T(0) + a * b[j];
-    }
-}
-
 }  // namespace
-
-Loop outer_loop(int dtype) { return dtype == f4 ? outer<float> : dtype == f8 ? outer<double> : nullptr; }
 
 Loop product_loop(int dtype) {
   switch (info(dtype).kind == 'u' || info(dtype).kind == 'i' ? info(dtype).size : 0) {

@@ -1,6 +1,7 @@
 // run(): executes one instruction on the CPU with NumPy's own loops.
 #include "lazy/cpu/run.h"
 
+#include "lazy/cpu/float_products.h"
 #include "lazy/cpu/sorting.h"
 
 namespace lazyarray {
@@ -45,19 +46,35 @@ bool is_wide(Runtime& rt, const Instr& in, double multiply_adds) {
          (!rt.hooks.blas_threads || rt.hooks.blas_threads() > 1);
 }
 
+// Calls of a loop for the innermost axis of a batch.
+struct Calls {
+  npy_intp dims[1 + 4];
+  npy_intp steps[kMaxOperands + 8];
+  Calls(const Instr& in, const npy_intp* core, const Block& b) {
+    const int inner = b.ndim - 1;
+    dims[0] = b.ndim ? b.shape[inner] : 1;
+    std::copy(core, core + in.ncore, dims + 1);
+    for (int k = 0; k < b.nop; ++k) steps[k] = b.ndim ? b.strides[k][inner] : 0;
+    std::copy(in.core_steps, in.core_steps + in.ncore_steps, steps + b.nop);
+  }
+};
+
 // Its calls over part of a batch.
 static void run_batch(const Instr& in, const npy_intp* core, const Block& b) {
-  const int inner = b.ndim - 1;
-  npy_intp dims[1 + 4] = {b.ndim ? b.shape[inner] : 1};
-  std::copy(core, core + in.ncore, dims + 1);
-  npy_intp steps[kMaxOperands + 8];
-  for (int k = 0; k < b.nop; ++k) steps[k] = b.ndim ? b.strides[k][inner] : 0;
-  std::copy(in.core_steps, in.core_steps + in.ncore_steps, steps + b.nop);
-  each(b, inner, [&](char* const* p, const npy_intp*) {
+  const Calls calls(in, core, b);
+  each(b, b.ndim - 1, [&](char* const* p, const npy_intp*) {
     char* args[kMaxOperands];
     std::copy(p, p + b.nop, args);
-    in.kernel->fn(args, dims, steps, in.kernel->data);
+    in.kernel->fn(args, calls.dims, calls.steps, in.kernel->data);
   });
+}
+
+static bool crowds_blas(const Instr& in, const Block& b) {
+  const Kernel& kernel = *in.kernel;
+  const npy_intp n = in.core[0], k = in.core[1], m = in.core[2];
+  if (!kernel.blas || n < 2 || k < 2 || m < 2 || double(n) * k * m * kernel.cost >= kCrowdedProduct) return false;
+  const Calls calls(in, in.core, b);
+  return !multiplies_small(kernel.dtypes[2], b.ptrs, calls.dims, calls.steps, kernel.data);
 }
 
 namespace {
@@ -122,7 +139,7 @@ class Batch {
 int run_gufunc(Runtime& rt, const Instr& in, const Block& b, const Crew* crew) {
   std::unique_lock<std::mutex> token(rt.blas_mu, std::defer_lock);
   if (in.wide) token.lock();
-  else if (in.kernel->apart && in.core[0] >= in.kernel->apart_from && crew && in.cost_ns >= crew->split_ns) {
+  else if (in.kernel->apart && in.core[0] >= in.kernel->apart_from && crew && in.cost_ns >= crew->split_ns && !crowds_blas(in, b)) {
     if ((in.kernel->sort || in.kernel->argsort) && sort_in_parts(in, b, *crew)) return 0;
     Batch batch(in, b);
     if (const npy_intp tasks = batch.cut(*crew); tasks > 1) {

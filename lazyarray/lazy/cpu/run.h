@@ -43,6 +43,11 @@ void run_reduce(const Instr& in, const Block& b);
 // above this many multiply-adds.
 constexpr double kThreadedProduct = 262144;
 
+// Threads that call OpenBLAS for small matrices at once wait for each other to get memory: three times as long as one
+// thread alone, where a product takes a few dozen nanoseconds. Below this estimate one thread has all of a stack.
+// (Two threads, 16 x 16 of float64, estimated 123 ns: 0.73 of one thread's time; 12 x 12, 52 ns: 1.07; 3 x 3: 3.)
+constexpr double kCrowdedProduct = 70;
+
 bool is_wide(Runtime& rt, const Instr& in, double multiply_adds);
 
 // A generalised ufunc's loop: one call runs it over the innermost batch axis. Returns the floating-point flags of
