@@ -82,6 +82,10 @@ cdef extern from "lazy/cpu/lines.h" namespace "lazyarray" nogil:
     const LineLoops* line_loops(char, int)
 
 
+cdef extern from "lazy/loop.h" namespace "lazyarray" nogil:
+    ctypedef void (*RowsLoop)(char*, const char*, npy_intp, npy_intp, npy_intp) noexcept
+
+
 cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
     cdef cppclass GradientInput "lazyarray::Gradient::Input":
         void* function
@@ -233,6 +237,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         const char* invalid
         const char* warning
         const LineLoops* lines
+        RowsLoop add_rows
         cbool reduces
         cbool gathers
         CError* (*check)(const Instr&, const Block&) noexcept
@@ -367,7 +372,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         int64_t age_ns, direct_bytes, hosted_bytes, lent_bytes, draws, ahead_bytes, few_ops, gpu_ops, gpu_age_ns
         int late_reads, given_up
     cdef cppclass TilePolicy:
-        int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, ahead_least, row, panels, panel
+        int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, ahead_least, row, panels, panel, widest
         double split_ns, task_ns, call_ns, compile_ns
     cdef cppclass Backend:
         cbool holds(int)

@@ -192,6 +192,7 @@ cdef int _list_figures() except -1:
         "row": (<size_t>&t.row, False),
         "panels": (<size_t>&t.panels, False),
         "panel": (<size_t>&t.panel, False),
+        "widest": (<size_t>&t.widest, False),
         "split_ns": (<size_t>&t.split_ns, True),
         "compile_ns": (<size_t>&t.compile_ns, True),
         "task_ns": (<size_t>&t.task_ns, True),

@@ -73,6 +73,7 @@ struct Kernel {
   bool apart = false;         // GUFUNC: no place of the batch reads what another one writes: threads may share them
   npy_intp apart_from = 0;    // ... if the first core length is this or more
   const Cores* cores = nullptr;  // GUFUNC: the core axes of each operand, where each has a step
+  RowsLoop add_rows = nullptr;  // REDUCE, of which it is the op: for many rows at once
   // REDUCE: the first element starts the result, or else `identity` does.
   bool starts_with_first = false;
   alignas(16) char identity[32] = {};

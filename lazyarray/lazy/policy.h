@@ -87,6 +87,7 @@ struct TilePolicy {
   // A sum over leading axes is shared out in so many panels of columns at most, none so narrow that the
   // calls for its rows cost more than they add up (1000 x 1000: 206 us with 8 panels of 125, NumPy 100).
   int64_t panels = 8, panel = 256;
+  int64_t widest = 2048;  // ... or in more that are not wider: several of their rows stay in the cache
   // A pass of less work is not split: a worker that joins is there 5 to 12 us later, and where BLAS's
   // threads spin on the other cores, much later. (Costs are estimates, above what a tile in the
   // cache takes.)

@@ -99,6 +99,7 @@ from lazyarray.lazy._lazy cimport (
     kWeakFloat,
     kWeakInt,
     line_loops,
+    RowsLoop,
     lone_op,
     lone_ops,
     new_element,

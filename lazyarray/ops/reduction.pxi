@@ -1,6 +1,10 @@
 # Reduction: ``ufunc.reduce`` in NumPy's own order of operations.
 
 
+cdef extern from "lazy/cpu/rows.h" namespace "lazyarray" nogil:
+    RowsLoop rows_loop(int)
+
+
 cdef dict _reductions = {}  # rows by the ufunc that is reduced
 
 
@@ -43,6 +47,39 @@ cdef bint lies_forwards(Layout* l) noexcept:
                 return False
             last = step
     return True
+
+
+cdef bint slowest_first(const Layout* l, npy_intp item, int* order) noexcept:
+    """Sorts axes by their steps, as NumPy's iterator does; whether the array is then contiguous.
+
+    As they are if some have no steps: these have no place of their own there.
+    """
+    cdef int i, j, a
+    for i in range(l.ndim):
+        if l.strides()[i] == 0 and l.shape()[i] > 1:
+            return False
+    for i in range(1, l.ndim):
+        a = order[i]
+        j = i
+        while j > 0 and abs(l.strides()[order[j - 1]]) < abs(l.strides()[a]):
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = a
+    for i in range(l.ndim - 1, -1, -1):
+        a = order[i]
+        if l.shape()[a] > 1:
+            if l.strides()[a] != item:
+                return False
+            item *= l.shape()[a]
+    return True
+
+
+cdef int kept_axes(const Layout* l, unsigned long long mask) noexcept:
+    """How many axes of more than one place are not reduced."""
+    cdef int i, n = 0
+    for i in range(l.ndim):
+        n += not mask >> i & 1 and l.shape()[i] > 1
+    return n
 
 
 cdef int slowest_kept(const Layout* l, unsigned long long mask) noexcept:
@@ -102,6 +139,7 @@ cdef class Reduction(Row):
             k.checks_flags = tt.kind in "fc"
             k.starts_with_first = self.first
             k.split = self.split_of(tt)
+            k.add_rows = rows_loop(dtype_code(tt)) if self.pairwise else NULL
             # NumPy's loops take vectors: the narrower the elements, the more at once.
             k.cost = self.cost * (4 if tt.char in "eFDgG" else tt.itemsize / 8)
             if not self.first:
@@ -167,9 +205,10 @@ cdef class Reduction(Row):
         # Where its axes don't lie as the operand's, NumPy goes along others, or by another loop.
         cdef bint buffered = out is not None and (
             out.v.dtype != code or not lies_forwards(&out.v.layout) and out.v.chunk.plain())
+        cdef bint sorts = out is None or kept_axes(l, mask) < 2
         cdef Tensor values = None
-        if kernel is None or l.size() == 0 or buffered or not self.replay((<_Kernel>kernel).k, source,
-                                                                          result, mask):
+        if kernel is None or l.size() == 0 or buffered or not self.replay((<_Kernel>kernel).k, source, result, mask,
+                                                                          sorts):
             ufunc = self.ufunc
             axes = tuple([i for i in range(ndim) if mask >> i & 1])
             loop_dtype = np_dtype(code)
@@ -246,45 +285,60 @@ cdef class Reduction(Row):
             result = self.steps.binary(result, part, None)
         return result
 
-    cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask) except -1:
+    cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask, bint sorts) except -1:
         """Emits the native reduction if its order of operations is NumPy's; else returns False.
 
-        That is so where the input is contiguous in C order and its axes come down to two, or to three
-        of which the middle one is reduced; or where all of it is reduced along one run of equal steps.
+        That is so where the input is contiguous and its axes, those with the longest steps first, come down to
+        two, or to three of which the middle one is reduced; or where all of it is reduced along one run of equal
+        steps. ``sorts``: whether NumPy goes by the steps of the input alone.
         """
         cdef Layout* l = &x.v.layout
         cdef npy_intp shape[kMaxDims]
         cdef npy_intp si[kMaxDims]
         cdef npy_intp so[kMaxDims]
         cdef unsigned int reduced = 0, red
-        cdef int n = 0, i
+        cdef int n = 0, i, a
         cdef npy_intp item = info(kernel.dtypes[1]).size, step
+        cdef int order[kMaxDims]
+        for i in range(l.ndim):
+            order[i] = i
         cdef bint contiguous = l.c_contiguous(x.v.itemsize())
+        if sorts and not contiguous:
+            contiguous = slowest_first(l, x.v.itemsize(), order)
         # Output strides, C order over the kept axes.
         step = item
         cdef npy_intp outs[kMaxDims]
         for i in range(l.ndim - 1, -1, -1):
-            outs[i] = 0
-            if not mask >> i & 1:
-                outs[i] = step
-                step *= l.shape()[i]
-        for i in range(l.ndim):
-            if l.shape()[i] == 1:
+            a = order[i]
+            outs[a] = 0
+            if not mask >> a & 1:
+                outs[a] = step
+                step *= l.shape()[a]
+        cdef int j = 0
+        for a in range(l.ndim if sorts else 0):
+            if out.v.layout.ndim < l.ndim and mask >> a & 1:
                 continue
-            red = mask >> i & 1
+            if outs[a] != out.v.layout.strides()[j] and outs[a] and l.shape()[a] > 1:
+                return False
+            j += 1
+        for i in range(l.ndim):
+            a = order[i]
+            if l.shape()[a] == 1:
+                continue
+            red = mask >> a & 1
             if n > 0 and (reduced >> (n - 1) & 1) == red \
-                    and si[n - 1] == l.strides()[i] * l.shape()[i] \
-                    and so[n - 1] == outs[i] * l.shape()[i]:
-                shape[n - 1] *= l.shape()[i]
+                    and si[n - 1] == l.strides()[a] * l.shape()[a] \
+                    and so[n - 1] == outs[a] * l.shape()[a]:
+                shape[n - 1] *= l.shape()[a]
             else:
-                shape[n] = l.shape()[i]
+                shape[n] = l.shape()[a]
                 if red:
                     reduced |= 1u << n
                 n += 1
                 if n > 31:
                     return False
-            si[n - 1] = l.strides()[i]
-            so[n - 1] = outs[i]
+            si[n - 1] = l.strides()[a]
+            so[n - 1] = outs[a]
         # Where steps grow smaller from axis to axis, NumPy goes along them as it would were there no gaps; but of
         # two axes that are both reduced it takes many elements at a time, in a buffer.
         for i in range(0 if contiguous else n):

@@ -20,6 +20,7 @@ def pool() -> list[int]:
     policy = {name: int(value) for name, value in _policy().items()}
     figures = {*CONSTANTS, policy["least"], policy["most"], policy["row"]}
     figures |= {policy["panel"] * k for k in range(1, policy["panels"] + 1)}
+    figures.add(policy["panels"] * policy["widest"])
     figures |= {policy["tile_bytes"] // (8 * k) for k in (1, 2, 3, 5)}
     figures |= {int(policy["split_ns"] / cost) for cost in (0.5, 1.0, 5.0)}
     around = {f + d for f in figures for d in (-1, 0, 1)}

@@ -46,6 +46,7 @@ FIGURES: dict[str, list[float]] = {
     "row": [1, 4, 16, 40, 8192],
     "panels": [2, 3, 8],
     "panel": [1, 16, 256],
+    "widest": [1, 16, 2048],
     "split_ns": [0, 0, 100000],
     "task_ns": [0, 0, 25000],
 }

@@ -291,7 +291,15 @@ void Pass::columns(size_t m, const Member& member, const Pointers& at, npy_intp 
     kernel.fn(args, &n, steps, kernel.data);
   };
   const Tile tile(member.nest, 2, length, at);
-  each(tile, member.cuts_kept ? 0 : tile.ndim, row);
+  const int item = info(kernel.dtypes[1]).size;
+  if (member.cuts_kept) return each(tile, 0, row);
+  if (!kernel.add_rows || si != item || so != item) return each(tile, tile.ndim, row);
+  const int last = tile.ndim - 1;
+  each(tile, last, [&](char* const* p, const npy_intp*) {
+    if (first) start_results(kernel, p[0], si, p[1], so, n);
+    first = false;
+    kernel.add_rows(p[1], p[0], tile.strides[0][last], tile.shape[last], n);
+  });
 }
 
 void Pass::leaf(size_t m, const Member& member, const Pointers& at, npy_intp t, npy_intp length) {

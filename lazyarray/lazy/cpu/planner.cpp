@@ -1,6 +1,8 @@
 // Planner: makes the plan of a fused stage, once for each structure of instructions.
 #include "lazy/cpu/planner.h"
 
+#include "lazy/cpu/rows.h"
+
 namespace lazyarray {
 
 std::shared_ptr<const Plan> Planner::plan(const Stage& stage) {
@@ -199,7 +201,7 @@ void Planner::push_front(Axes& axes, npy_intp length) {
 }
 
 npy_intp Planner::panels(npy_intp length, npy_intp columns) const {
-  for (npy_intp n = policy.panels; n > 1; --n)
+  for (npy_intp n = std::max<npy_intp>(policy.panels, columns / policy.widest); n > 1; --n)
     if (length % n == 0 && columns / n >= policy.panel) return n;
   return 1;
 }
@@ -250,6 +252,9 @@ void Planner::choose_tiles(Plan& p, const Form& form, npy_intp rows, npy_intp pe
     p.pieces = (whole + p.length - 1) / p.length;
     p.length = (whole + p.pieces - 1) / p.pieces;  // all about alike
     if (inner == 1) p.length = std::min(whole, (p.length + 15) / 16 * 16);
+    // So many rows are added up at a time (see Pass::columns).
+    else if (form.open == Form::COLUMNS && p.length < whole && inner * kRowsAtOnce <= 2 * policy.most)
+      p.length = std::min(whole, (p.length + kRowsAtOnce - 1) / kRowsAtOnce * kRowsAtOnce);
     p.pieces = (whole + p.length - 1) / p.length;
   }
   p.tiles = p.pieces;

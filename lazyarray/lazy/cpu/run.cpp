@@ -23,6 +23,16 @@ void run_reduce(const Instr& in, const Block& b) {
   const npy_intp si = b.strides[0][inner], so = b.strides[1][inner];
   const bool inner_reduced = in.reduced >> inner & 1;
   const npy_intp steps[3] = {so, si, so};
+  const int rows = inner - 1, item = info(kernel.dtypes[1]).size;
+  if (kernel.add_rows && !inner_reduced && inner > 0 && (in.reduced >> rows & 1) && si == item && so == item) {
+    each(b, rows, [&](char* const* p, const npy_intp* index) {
+      bool first = true;
+      for (int i = 0; first && i < rows; ++i) first = !(in.reduced >> i & 1) || index[i] == 0;
+      if (first) start_results(kernel, p[0], si, p[1], so, n);
+      kernel.add_rows(p[1], p[0], b.strides[0][rows], b.shape[rows], n);
+    });
+    return;
+  }
   each(b, inner, [&](char* const* p, const npy_intp* index) {
     bool first = true;  // the first visit of these outputs
     for (int i = 0; first && i < inner; ++i) first = !(in.reduced >> i & 1) || index[i] == 0;
