@@ -49,6 +49,25 @@ struct Matrix {
   Matrix turned() const { return {data, right, down}; }
 };
 
+// A call of matmul's loop: (n,k),(k,m)->(n,m), with the steps of the batch and of the matrices in bytes.
+struct Call {
+  char* const* args;
+  const npy_intp *dims, *steps;
+  npy_intp count() const { return dims[0]; }
+  npy_intp n() const { return dims[1]; }
+  npy_intp k() const { return dims[2]; }
+  npy_intp m() const { return dims[3]; }
+  template <class T>
+  Matrix<T> matrix(int operand, npy_intp batch) const {
+    const npy_intp* const s = steps + 3 + 2 * operand;
+    constexpr npy_intp size = sizeof(T);
+    return {reinterpret_cast<T*>(args[operand] + batch * steps[operand]), s[0] / size, s[1] / size};
+  }
+};
+
+// Only called where the processor fuses.
+namespace wide {
+
 // A vector of so many numbers: the widest have 32 bytes, BLAS's on all x86 processors that fuse.
 template <class T, int lanes>
 struct Lanes {
@@ -111,30 +130,6 @@ FUSED void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, npy_int
   if (n == 1) next(std::integral_constant<int, 1>());
 }
 
-// A call of matmul's loop: (n,k),(k,m)->(n,m), with the steps of the batch and of the matrices in bytes.
-struct Call {
-  char* const* args;
-  const npy_intp *dims, *steps;
-  npy_intp count() const { return dims[0]; }
-  npy_intp n() const { return dims[1]; }
-  npy_intp k() const { return dims[2]; }
-  npy_intp m() const { return dims[3]; }
-  template <class T>
-  Matrix<T> matrix(int operand, npy_intp batch) const {
-    const npy_intp* const s = steps + 3 + 2 * operand;
-    constexpr npy_intp size = sizeof(T);
-    return {reinterpret_cast<T*>(args[operand] + batch * steps[operand]), s[0] / size, s[1] / size};
-  }
-};
-
-// How BLAS may take a matrix (NumPy's is_blasable2d): row by row, column by column, or not at all.
-enum Lies { ROWS, COLUMNS, APART };
-Lies lies(npy_intp down, npy_intp right, npy_intp n, npy_intp m, npy_intp size) {
-  if (right == size && down % size == 0 && down / size >= m) return ROWS;
-  if (down == size && right % size == 0 && right / size >= n) return COLUMNS;
-  return APART;
-}
-
 template <class T, int lanes, int width>
 FUSED void multiply_each(const Call& c, bool turned, T zero) {
   for (npy_intp i = 0; i < c.count(); ++i) {
@@ -144,12 +139,15 @@ FUSED void multiply_each(const Call& c, bool turned, T zero) {
     else multiply<T, lanes, width>(b.turned(), a.turned(), out.turned(), c.m(), c.k(), c.n(), zero);
   }
 }
+
+}  // namespace wide
+
 template <class T, int lanes>
 void multiply_by(const Call& c, bool turned, T zero) {
   switch (((turned ? c.n() : c.m()) + lanes - 1) / lanes) {
-    case 1: return multiply_each<T, lanes, 1>(c, turned, zero);
-    case 2: return multiply_each<T, lanes, 2>(c, turned, zero);
-    default: return multiply_each<T, lanes, 3>(c, turned, zero);
+    case 1: return wide::multiply_each<T, lanes, 1>(c, turned, zero);
+    case 2: return wide::multiply_each<T, lanes, 2>(c, turned, zero);
+    default: return wide::multiply_each<T, lanes, 3>(c, turned, zero);
   }
 }
 template <class T>
@@ -159,6 +157,14 @@ void multiply_all(const Call& c, bool turned, T zero) {
   if (columns >= most) multiply_by<T, most>(c, turned, zero);
   else if (columns >= most / 2) multiply_by<T, most / 2>(c, turned, zero);
   else multiply_by<T, 1>(c, turned, zero);
+}
+
+// How BLAS may take a matrix (NumPy's is_blasable2d): row by row, column by column, or not at all.
+enum Lies { ROWS, COLUMNS, APART };
+Lies lies(npy_intp down, npy_intp right, npy_intp n, npy_intp m, npy_intp size) {
+  if (right == size && down % size == 0 && down / size >= m) return ROWS;
+  if (down == size && right % size == 0 && right / size >= n) return COLUMNS;
+  return APART;
 }
 
 enum How : uint8_t { UNTRIED, NUMPYS, PLUS_ZERO, MINUS_ZERO };  // what is added at the end
