@@ -96,6 +96,28 @@ cdef int slowest_kept(const Layout* l, unsigned long long mask) noexcept:
     return found
 
 
+cdef int emit_reduction(Kernel* kernel, Tensor x, Tensor out, int ndim, const npy_intp* shape, const npy_intp* si,
+                        const npy_intp* so, unsigned int reduced) except -1:
+    """Records a reduction over the axes of ``shape`` that are marked; si, so: the steps of x and of out."""
+    cdef Instr* instr = recorder().begin(kernel, 1, 1)
+    cdef npy_intp size = 1
+    cdef int i
+    for i in range(ndim):
+        size *= shape[i]
+    set_operand(instr, 0, &x.v)
+    set_operand(instr, 1, &out.v)
+    instr.set_ndim(ndim)
+    memcpy(instr.shape(), shape, ndim * sizeof(npy_intp))
+    memcpy(instr.strides(0), si, ndim * sizeof(npy_intp))
+    memcpy(instr.strides(1), so, ndim * sizeof(npy_intp))
+    instr.reduced = reduced
+    instr.overwrites = 1
+    instr.bytes = out.v.chunk.nbytes
+    instr.cost_ns = 40 + size * kernel.cost
+    emit(instr)
+    return 0
+
+
 cdef class Reduction(Row):
     """``ufunc.reduce`` over axes, in NumPy's own order of operations.
 
@@ -289,8 +311,9 @@ cdef class Reduction(Row):
         """Emits the native reduction if its order of operations is NumPy's; else returns False.
 
         That is so where the input is contiguous and its axes, those with the longest steps first, come down to
-        two, or to three of which the middle one is reduced; or where all of it is reduced along one run of equal
-        steps. ``sorts``: whether NumPy goes by the steps of the input alone.
+        two, or to three of which the middle one is reduced, perhaps behind a further one that is reduced; or where
+        all of it is reduced along one run of equal steps. ``sorts``: whether NumPy goes by the steps of the input
+        alone.
         """
         cdef Layout* l = &x.v.layout
         cdef npy_intp shape[kMaxDims]
@@ -346,7 +369,13 @@ cdef class Reduction(Row):
                 return False
         if not contiguous and (reduced != 1 if n == 1 else kernel.split != SPLIT_ANY and reduced == (1u << n) - 1):
             return False
-        if n > 2 and not (n == 3 and reduced == 2):  # for each outer one, its rows one after the other
+        # Rows that are added to others of the same place, each summed up before: another reduction of their sums.
+        cdef unsigned int rest = reduced & ~(1u << (n - 1)) if n > 2 else 0
+        cdef bint rows_first = rest != 0 and rest != reduced and contiguous and kernel.split != SPLIT_NONE
+        if not rows_first:
+            rest = reduced
+        cdef int left = n - rows_first
+        if left > 2 and not (left == 3 and rest == 2):  # for each outer one, its rows one after the other
             return False
         cdef bint any_reduced = reduced != 0
         if n == 0:
@@ -362,19 +391,23 @@ cdef class Reduction(Row):
         if n == 1 and si[0] == 1 and kernel.dtypes[0] == D_BOOL and shape[0] > _LOOKED_AT and may_run_now() \
                 and x.v.at_hand():
             shape[0] = decided_at(x.v.chunk.data + l.offset, not kernel.identity[0], shape[0])
-        cdef npy_intp length = shape[0] if n == 1 else l.size()
-        cdef Instr* instr = recorder().begin(kernel, 1, 1)
-        set_operand(instr, 0, &x.v)
-        set_operand(instr, 1, &out.v)
-        instr.set_ndim(n)
-        memcpy(instr.shape(), shape, n * sizeof(npy_intp))
-        memcpy(instr.strides(0), si, n * sizeof(npy_intp))
-        memcpy(instr.strides(1), so, n * sizeof(npy_intp))
-        instr.reduced = reduced
-        instr.overwrites = 1
-        instr.bytes = out.v.chunk.nbytes
-        instr.cost_ns = 40 + length * kernel.cost
-        emit(instr)
+        cdef npy_intp pair[2]
+        cdef npy_intp of_pair[2]
+        cdef npy_intp to_pair[2]
+        cdef Tensor sums
+        if rows_first:
+            pair[0], pair[1] = l.size() // shape[n - 1], shape[n - 1]
+            of_pair[0], of_pair[1] = item * pair[1], item
+            to_pair[0], to_pair[1] = item, 0
+            sums = empty_like_shape(kernel.dtypes[1], 1, pair, x.v.device())
+            emit_reduction(kernel, x, sums, 2, pair, of_pair, to_pair, 2)
+            step = item
+            for i in range(left - 1, -1, -1):
+                si[i] = step
+                step *= shape[i]
+            emit_reduction(kernel, sums, out, left, shape, si, so, rest)
+        else:
+            emit_reduction(kernel, x, out, n, shape, si, so, reduced)
         return True
 
     def __call__(self, a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None,
