@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["mean", "std", "var", "ptp", "average"]
 
-_max, _min, _sum = op.max, op.min, op.sum
+_max, _min, _sum, _multiply = op.max, op.min, op.sum, op.multiply
 
 
 def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
@@ -378,40 +378,39 @@ def average(
     else:
         x, w = operands(x, weights)
         check_weights(x, w, axis)
-        given = None if axis is None else _order(axis, x.ndim)
-        result, total = gil_op(
+        if w.shape != x.shape:
+            given = _order(axis, x.ndim)
+            along = tuple([n if i in axes else 1 for i, n in enumerate(x.shape)])
+            w = permute_dims(w, np.argsort(given).tolist()).reshape(along)
+        least = [np.float64] if x.dtype.kind in "biu" else []
+        dtype = np.result_type(x.dtype, w.dtype, *least)
+        total = _sum(w, axes, dtype, None, keepdims)
+        result = _sum(_multiply(x, w, dtype=dtype), axes, None, None, keepdims)
+        result = gil_op(
             "average",
-            lambda v, u: np.average(v, given, u, True, keepdims=keepdims),  # type: ignore[call-overload]
-            [x, w],
-            [shape, shape],
-            (given, keepdims),
-            gradient=_averaged(x, w, axes, given),
+            _weighted,
+            [result, total],
+            shape,
+            gradient=(
+                lambda g, b: g / b.conj(),
+                lambda g, b, y: _summed_like(-g * (y / b).conj(), b),
+            ),
         )
+        if returned and total.shape != shape:
+            total = broadcast_to(total, shape).copy()
     return (result, as_numpys(total)) if returned else result
 
 
-def _averaged(x: NDArray, w: NDArray, axes: tuple[int, ...], given: Any) -> Any:
-    """The gradient rules of average: of the values, and of the weights."""
-    kept = tuple([1 if i in axes else n for i, n in enumerate(x.shape)])
-    along = tuple([n if i in axes else 1 for i, n in enumerate(x.shape)])
-    shape, lengths, narrow = x.shape, w.shape, w.shape != x.shape
-    order = [] if given is None else list(np.argsort(given))
+def _summed_like(x: NDArray, like: NDArray) -> NDArray:
+    """``x`` summed over the axes along which ``like`` is one long."""
+    axes = tuple([i for i, n in enumerate(like.shape) if n == 1 < x.shape[i]])
+    return _sum(x, axes, None, None, True) if axes else x
 
-    def spread(v: NDArray) -> NDArray:
-        return broadcast_to(v.reshape(kept), shape)
 
-    def over(w: NDArray) -> NDArray:
-        """The weights over the values' axes."""
-        return permute_dims(w, order).reshape(along) if narrow else w
-
-    def of_weights(g: NDArray, h: NDArray, a: NDArray, y: NDArray, z: NDArray) -> NDArray:
-        found = spread(g) * (a - spread(y)) / spread(z) + spread(h)
-        if not narrow:
-            return found
-        found = _sum(found, tuple([i for i in range(len(shape)) if i not in axes]))
-        return permute_dims(found, [sorted(given).index(i) for i in given]).reshape(lengths)
-
-    return (lambda g, b, z: spread(g) * over(b) / spread(z), of_weights)
+def _weighted(result: np.ndarray, total: np.ndarray) -> np.ndarray:
+    if np.any(total == 0.0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    return result / total
 
 
 def check_weights(x: NDArray, weights: NDArray, axis: Any) -> None:

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import lazyarray as la
+
 from ..ops.compare import check
 from .samples import AXES, BASES, FLOATS, INTS
 
@@ -54,3 +56,24 @@ def test_a_known_mean(name, axis):
             check(name, a, axis, mean=mean, where=[True, 0, 1, 0, 2.0])
     check(name, FLOATS, axis, ddof=1, correction=1)  # refused
     check(name, FLOATS, axis, correction=1)
+
+
+@pytest.mark.parametrize("dtype", "fdDl?")
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 2), (2, 0, 1)])
+def test_weighted_averages_of_many(dtype, axis):
+    """Weights of the operand's shape, and of its axes in the order given; all as they lie."""
+    x = (np.random.default_rng(0).standard_normal((30, 40, 50)) * 5).astype(dtype)
+    axes = range(3) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    narrow = tuple(x.shape[i] for i in axes)
+    for shape in (x.shape,) if axis is None else (x.shape, narrow):
+        w = np.random.default_rng(1).random(shape) + 0.1
+        for keepdims in (False, True):
+            want = np.average(x, axis, w, True, keepdims=keepdims)
+            for a in (la.array(x), la.asfortranarray(la.array(x))):
+                theirs = np.average(np.asarray(a), axis, w, True, keepdims=keepdims)
+                got = la.average(a, axis, la.array(w), True, keepdims=keepdims)
+                for mine, his, sure in zip(got, theirs, want, strict=True):
+                    np.testing.assert_array_equal(mine, his, strict=True)
+                    np.testing.assert_allclose(mine, sure)
+    with pytest.raises(ZeroDivisionError, match="Weights sum to zero"):
+        la.average(la.array(x), axis, la.zeros(x.shape)).wait_to_read()

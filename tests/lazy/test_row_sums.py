@@ -97,3 +97,54 @@ def test_axes_in_any_order(crew, shape, dtype):
                     getattr(y, name)(axis=axis, out=out)
                     getattr(b, name)(axis=axis, out=mine)
                     same(mine, out)
+
+
+# NumPy sums rows of more than its buffer piece by piece; at 8 and 128 its sums in pairs begin, cut.
+BLOCKS = [
+    *[(5, 3, n) for n in (2, 7, 8, 9, 127, 128, 129, 8191, 8192, 8193, 20_000)],
+    *[(n, 4, 6) for n in (2, 7, 8, 9, 17, 700)],
+    *[(3, n, 5) for n in (2, 8, 33, 600, 2100)],
+    *[(4, 3, n, n + 1) for n in (1, 2, 30)],
+    (3, 5, 4, 6),
+]
+
+
+@pytest.mark.parametrize("dtype", "fdFDelBg?")
+@pytest.mark.parametrize("shape", BLOCKS)
+def test_rows_before_their_sums(crew, shape, dtype):
+    """Axes apart from each other, the last among them: (0, 2, 3) of a batch of pictures, say."""
+    x = numbers(shape, dtype) if dtype != "?" else numbers(shape, "l") % 3 == 0
+    a = la.array(x)
+    last = x.ndim - 1
+    for axis in ((0, last), (1, last), (0, *range(2, x.ndim))):
+        for name in ("sum", "mean", "prod", "max", "any", "all"):
+            with np.errstate(all="ignore"):
+                want, got = getattr(x, name)(axis=axis), getattr(a, name)(axis=axis)
+                same(got, want)
+                assert steps(got) == steps(want)
+                y, b = np.asfortranarray(x), la.asfortranarray(a)
+                same(getattr(b, name)(axis=axis), getattr(y, name)(axis=axis))
+        if dtype in "fdFD":
+            with figures(split_ns=0, task_ns=0, inline_ns=0, panel=16, tile_bytes=3000, least=1):
+                same((a * a - a).var(axis=axis), (x * x - x).var(axis=axis))
+
+
+@pytest.mark.parametrize("dtype", "fdD")
+def test_special_values_of_rows(crew, dtype):
+    some = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, np.finfo(dtype).max, 1.0], dtype)
+    with np.errstate(all="ignore"):
+        for seed in range(30):
+            x = np.random.default_rng(seed).choice(some[: 2 + seed % 6], (3, 2, 9 + seed))
+            same(la.array(x).sum(axis=(0, 2)), x.sum(axis=(0, 2)))
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        x = np.full((2, 3, 1), np.finfo(dtype).max, dtype).repeat(2, 2)
+        la.array(x).sum(axis=(0, 2)).wait_to_read()
+
+
+def test_gradient_of_rows_before_their_sums():
+    x = la.array(numbers((3, 4, 5), "d"))
+    x.attach_grad()
+    with la.autograd.record():
+        y = (x.sum(axis=(0, 2)) * la.arange(4.0)).sum()
+    y.backward()
+    np.testing.assert_array_equal(x.grad, np.broadcast_to(np.arange(4.0)[:, None], (3, 4, 5)))
