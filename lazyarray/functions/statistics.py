@@ -14,7 +14,7 @@ from lazyarray.lazy._lazy import Tensor, paused
 from lazyarray.lazy._lazy import returned as as_numpys
 from lazyarray.ops import elementwise
 from lazyarray.ops import names as op
-from lazyarray.ops._differentiable import follows, note, refuse
+from lazyarray.ops._differentiable import follows, note, refuse, summed_to
 from lazyarray.ops._layout import gil_op, operands
 from lazyarray.ops._rows import (
     asarray,
@@ -393,18 +393,12 @@ def average(
             shape,
             gradient=(
                 lambda g, b: g / b.conj(),
-                lambda g, b, y: _summed_like(-g * (y / b).conj(), b),
+                lambda g, b, y: summed_to(-g * (y / b).conj(), b.shape),
             ),
         )
         if returned and total.shape != shape:
             total = broadcast_to(total, shape).copy()
     return (result, as_numpys(total)) if returned else result
-
-
-def _summed_like(x: NDArray, like: NDArray) -> NDArray:
-    """``x`` summed over the axes along which ``like`` is one long."""
-    axes = tuple([i for i, n in enumerate(like.shape) if n == 1 < x.shape[i]])
-    return _sum(x, axes, None, None, True) if axes else x
 
 
 def _weighted(result: np.ndarray, total: np.ndarray) -> np.ndarray:
