@@ -107,7 +107,7 @@ class Hub(threading.Thread):
         self.port: int = self._server.getsockname()[1]
         self._members: dict[int, _Line] = {}
         self._left: set[int] = set()  # by themselves, having finished everything
-        self._lost: set[int] = set()
+        self._lost: dict[int, str] = {}  # and why
         self._told: dict[int, dict[str, Any]] | None = None  # while ledgers are asked for
         self._until = 0.0
         self._stuck: dict[int, Any] | None = None  # what all waited for, when they last told
@@ -159,8 +159,11 @@ class Hub(threading.Thread):
             return None
         line.known = True
         self._members[rank] = line
-        for lost in self._lost:
-            line.send({"lost": lost, "why": "died"})
+        # A rank may come and go before another's greeting is read, rank 0's own too.
+        for lost, why in self._lost.items():
+            line.send({"lost": lost, "why": why})
+        for left in self._left:
+            line.send({"left": left})
         return rank
 
     def _hang_up(self, line: _Line, rank: int | None) -> None:
@@ -177,7 +180,7 @@ class Hub(threading.Thread):
 
     def _lose(self, rank: int, why: str) -> None:
         if rank not in self._lost:
-            self._lost.add(rank)
+            self._lost[rank] = why
             self._all({"lost": rank, "why": why})
             self._end()
 
@@ -194,17 +197,17 @@ class Hub(threading.Thread):
             self._all({"tell": True})
         elif "told" in message and self._told is not None:
             self._told[rank] = message["told"]
-            if self._members.keys() - self._left - self._lost <= self._told.keys():
+            if self._members.keys() - self._left - self._lost.keys() <= self._told.keys():
                 self._compare()
 
     def _end(self) -> None:
-        if self._end_sent is None and len(self._left | self._lost) == self._size:
+        if self._end_sent is None and len(self._left | self._lost.keys()) == self._size:
             self._all({"end": not self._lost})
             self._end_sent = time.monotonic()
 
     def _compare(self) -> None:
         told, self._told = self._told or {}, None
-        gone = self._left | self._lost
+        gone = self._left | self._lost.keys()
         states = {rank: state for rank, state in told.items() if rank not in gone}
         text, stuck = compare(states, gone, self._timeout / 2)
         silent = set(range(self._size)) - told.keys() - gone

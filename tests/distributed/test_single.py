@@ -336,6 +336,25 @@ def test_a_rank_that_is_stuck_in_init_is_named():
     assert not hub.is_alive()
 
 
+def test_a_rank_that_is_greeted_late_is_told_who_has_gone_and_why():
+    hub, heard = control.Hub(4, "secret", False, 5.0), queue.Queue()
+    hub.start()
+    first = control.Member(("127.0.0.1", hub.port), 0, "secret", heard.put)
+    first.start()
+    for rank, end in ((1, {"died": "ended with ValueError: no"}), (2, {"bye": True})):
+        control.Member(("127.0.0.1", hub.port), rank, "secret", print).send(end)
+        heard.get(timeout=5)  # so the hub knows of it
+    late = queue.Queue()
+    member = control.Member(("127.0.0.1", hub.port), 3, "secret", late.put)
+    member.start()
+    assert late.get(timeout=5) == {"lost": 1, "why": "ended with ValueError: no"}
+    assert late.get(timeout=5) == {"left": 2}
+    for each in (first, member):
+        each.send({"bye": True})
+    hub.join(10)
+    assert not hub.is_alive()
+
+
 def test_only_ranks_that_can_not_go_on_are_stuck():
     first = told((1, "a"), current=0)
     text, stuck = ledger.compare({0: first}, {1}, 5.0)
