@@ -238,6 +238,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         const char* warning
         const LineLoops* lines
         RowsLoop add_rows
+        Loop join
         cbool reduces
         cbool gathers
         CError* (*check)(const Instr&, const Block&) noexcept

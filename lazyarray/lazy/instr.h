@@ -74,6 +74,7 @@ struct Kernel {
   npy_intp apart_from = 0;    // ... if the first core length is this or more
   const Cores* cores = nullptr;  // GUFUNC: the core axes of each operand, where each has a step
   RowsLoop add_rows = nullptr;  // REDUCE, of which it is the op: for many rows at once
+  Loop join = nullptr;  // REDUCE of narrower elements than its results: the op on two results
   // REDUCE: the first element starts the result, or else `identity` does.
   bool starts_with_first = false;
   alignas(16) char identity[32] = {};

@@ -51,9 +51,11 @@ cdef class Reduction(Row):
     cdef bint first, pairwise, decides
     cdef float cost
     cdef object kernel_for(self, int source, int target)
+    cdef object narrow_kernel(self, int source, int target)
     cdef Split split_of(self, object dtype)
     cpdef object folded(self, object parts, object axis, object dtype, bint keepdims)
-    cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask, bint sorts) except -1
+    cdef bint replay(self, Kernel* kernel, Kernel* of_sums, Tensor x, Tensor out, unsigned long long mask,
+                     bint sorts) except -1
     cdef object reduce(self, Tensor x, object axis, object dtype, Tensor out, bint keepdims)
     cdef object call(self, x, axis, dtype, out, keepdims, initial, where)
     cdef object asked(self, x, axis, dtype, out, keepdims, initial, where)

@@ -4,6 +4,10 @@
 cdef extern from "lazy/cpu/rows.h" namespace "lazyarray" nogil:
     RowsLoop rows_loop(int)
 
+cdef extern from "lazy/cpu/narrow_sums.h" namespace "lazyarray" nogil:
+    Loop narrow_sum(int)
+    RowsLoop narrow_rows(int)
+
 
 cdef dict _reductions = {}  # rows by the ufunc that is reduced
 
@@ -14,7 +18,6 @@ def reduction_of(ufunc):
 
 
 cdef enum:
-    _BUFFER = 8192  # elements: np.getbufsize()
     _FOLDED = 16  # arrays in a list
     _LOOKED_AT = 16384  # bools: what decides is often among the first, and to find it there takes half a microsecond
 
@@ -25,97 +28,12 @@ cdef npy_intp decided_at(const char* bools, char value, npy_intp n) noexcept:
     return n if found is NULL else found - bools + 1
 
 
-cdef bint _cuts_long_rows = not _numpy_facts.BUFFERS_WHERE_IT_PAYS
-
-
 def reduce_into(ufunc, x, out, **kwargs):
     """``ufunc.reduce(x, out=out)``, which older NumPys get wrong where ``x`` goes backwards."""
     if _numpy_facts.REDUCES_INTO_OUT or not isinstance(x, np.ndarray) or min(x.strides, default=0) >= 0:
         ufunc.reduce(x, out=out, **kwargs)
     else:
         out[...] = ufunc.reduce(x, **kwargs)
-
-
-cdef bint lies_forwards(Layout* l) noexcept:
-    """Whether the axes of an array lie in memory slowest first, and none goes backwards."""
-    cdef npy_intp last = PY_SSIZE_T_MAX, step
-    cdef int i
-    for i in range(l.ndim):
-        if l.shape()[i] > 1:
-            step = l.strides()[i]
-            if step < 0 or step > last:
-                return False
-            last = step
-    return True
-
-
-cdef bint slowest_first(const Layout* l, npy_intp item, int* order) noexcept:
-    """Sorts axes by their steps, as NumPy's iterator does; whether the array is then contiguous.
-
-    As they are if some have no steps: these have no place of their own there.
-    """
-    cdef int i, j, a
-    for i in range(l.ndim):
-        if l.strides()[i] == 0 and l.shape()[i] > 1:
-            return False
-    for i in range(1, l.ndim):
-        a = order[i]
-        j = i
-        while j > 0 and abs(l.strides()[order[j - 1]]) < abs(l.strides()[a]):
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = a
-    for i in range(l.ndim - 1, -1, -1):
-        a = order[i]
-        if l.shape()[a] > 1:
-            if l.strides()[a] != item:
-                return False
-            item *= l.shape()[a]
-    return True
-
-
-cdef int kept_axes(const Layout* l, unsigned long long mask) noexcept:
-    """How many axes of more than one place are not reduced."""
-    cdef int i, n = 0
-    for i in range(l.ndim):
-        n += not mask >> i & 1 and l.shape()[i] > 1
-    return n
-
-
-cdef int slowest_kept(const Layout* l, unsigned long long mask) noexcept:
-    """The axis that a reduction may be cut along, into pieces of two places at least; -1 if there is none.
-
-    Of those that aren't reduced, the one with the longest steps: the runs along others stay whole.
-    """
-    cdef int i, found = -1
-    for i in range(l.ndim):
-        if not mask >> i & 1 and l.shape()[i] > 3 and (
-                found < 0 or l.shape()[found] < 16 and l.shape()[i] > l.shape()[found]
-                or l.shape()[i] >= 16 and abs(l.strides()[i]) > abs(l.strides()[found])):
-            found = i
-    return found
-
-
-cdef int emit_reduction(Kernel* kernel, Tensor x, Tensor out, int ndim, const npy_intp* shape, const npy_intp* si,
-                        const npy_intp* so, unsigned int reduced) except -1:
-    """Records a reduction over the axes of ``shape`` that are marked; si, so: the steps of x and of out."""
-    cdef Instr* instr = recorder().begin(kernel, 1, 1)
-    cdef npy_intp size = 1
-    cdef int i
-    for i in range(ndim):
-        size *= shape[i]
-    set_operand(instr, 0, &x.v)
-    set_operand(instr, 1, &out.v)
-    instr.set_ndim(ndim)
-    memcpy(instr.shape(), shape, ndim * sizeof(npy_intp))
-    memcpy(instr.strides(0), si, ndim * sizeof(npy_intp))
-    memcpy(instr.strides(1), so, ndim * sizeof(npy_intp))
-    instr.reduced = reduced
-    instr.overwrites = 1
-    instr.bytes = out.v.chunk.nbytes
-    instr.cost_ns = 40 + size * kernel.cost
-    emit(instr)
-    return 0
 
 
 cdef class Reduction(Row):
@@ -180,6 +98,28 @@ cdef class Reduction(Row):
         self.kernels[key] = kernel
         return kernel
 
+    cdef object narrow_kernel(self, int source, int target):
+        """A kernel that adds integers or bools to wider integers as they are; None where a cast comes first."""
+        cdef Kernel* k
+        key = (source, target, "narrow")
+        if key in self.kernels:
+            return self.kernels[key]
+        kernel = None
+        st, tt = np_dtype(source), np_dtype(target)
+        if self.pairwise and tt.kind in "iu" and tt.itemsize == 8 and narrow_sum(source) != NULL:
+            k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (tt, tt, tt))
+            k.dtypes[0] = source
+            k.join = k.fn
+            k.fn = narrow_sum(source)
+            k.data = NULL
+            k.add_rows = narrow_rows(source)
+            k.split = SPLIT_ANY
+            k.cost = 0.05 * st.itemsize
+            kernel = _Kernel.__new__(_Kernel)
+            (<_Kernel>kernel).k = k
+        self.kernels[key] = kernel
+        return kernel
+
     cdef Split split_of(self, object dtype):
         """How a long run may be cut so that its bits stay NumPy's."""
         if dtype.kind in "iu":
@@ -214,23 +154,29 @@ cdef class Reduction(Row):
         cdef Tensor result = empty_like_shape(code, n, shape, x.v.device())
         if l.size() == 0 or not l.c_contiguous(x.v.itemsize()):
             kept_order(x, mask, keepdims, result, None)
-        kernel = self.kernel_for(x.v.dtype, code)
         if out is not None:
             if shape_tuple(&out.v) != shape_tuple(&result.v):
                 raise ValueError(
                     f"output parameter for reduction operation {self.ufunc.__name__} has the "
                     f"wrong shape: {shape_tuple(&out.v)} instead of {shape_tuple(&result.v)}")
-        cdef Tensor source = x
-        if kernel is not None and x.v.dtype != (<_Kernel>kernel).k.dtypes[0]:
-            source = cast(x, (<_Kernel>kernel).k.dtypes[0])
         # Where out's is another dtype than the loop's, NumPy goes by buffers, and keeps parts of sums there.
         # Where its axes don't lie as the operand's, NumPy goes along others, or by another loop.
         cdef bint buffered = out is not None and (
             out.v.dtype != code or not lies_forwards(&out.v.layout) and out.v.chunk.plain())
         cdef bint sorts = out is None or kept_axes(l, mask) < 2
+        cdef bint replays = False
+        cdef Tensor source = x
         cdef Tensor values = None
-        if kernel is None or l.size() == 0 or buffered or not self.replay((<_Kernel>kernel).k, source, result, mask,
-                                                                          sorts):
+        kernel = None if l.size() == 0 or buffered else self.kernel_for(x.v.dtype, code)
+        if kernel is not None and x.v.dtype != (<_Kernel>kernel).k.dtypes[0]:
+            narrow = self.narrow_kernel(x.v.dtype, code)
+            if narrow is not None and x.v.on_host():
+                replays = self.replay((<_Kernel>narrow).k, (<_Kernel>kernel).k, x, result, mask, sorts)
+            if not replays:
+                source = cast(x, (<_Kernel>kernel).k.dtypes[0])
+        if kernel is not None and not replays:
+            replays = self.replay((<_Kernel>kernel).k, (<_Kernel>kernel).k, source, result, mask, sorts)
+        if not replays:
             ufunc = self.ufunc
             axes = tuple([i for i in range(ndim) if mask >> i & 1])
             loop_dtype = np_dtype(code)
@@ -307,107 +253,27 @@ cdef class Reduction(Row):
             result = self.steps.binary(result, part, None)
         return result
 
-    cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask, bint sorts) except -1:
+    cdef bint replay(self, Kernel* kernel, Kernel* of_sums, Tensor x, Tensor out, unsigned long long mask,
+                     bint sorts) except -1:
         """Emits the native reduction if its order of operations is NumPy's; else returns False.
 
-        That is so where the input is contiguous and its axes, those with the longest steps first, come down to
-        two, or to three of which the middle one is reduced, perhaps behind a further one that is reduced; or where
-        all of it is reduced along one run of equal steps. ``sorts``: whether NumPy goes by the steps of the input
+        ``of_sums``: the kernel for results of ``kernel``; ``sorts``: whether NumPy goes by the steps of the input
         alone.
         """
         cdef Layout* l = &x.v.layout
-        cdef npy_intp shape[kMaxDims]
-        cdef npy_intp si[kMaxDims]
-        cdef npy_intp so[kMaxDims]
-        cdef unsigned int reduced = 0, red
-        cdef int n = 0, i, a
-        cdef npy_intp item = info(kernel.dtypes[1]).size, step
-        cdef int order[kMaxDims]
-        for i in range(l.ndim):
-            order[i] = i
-        cdef bint contiguous = l.c_contiguous(x.v.itemsize())
-        if sorts and not contiguous:
-            contiguous = slowest_first(l, x.v.itemsize(), order)
-        # Output strides, C order over the kept axes.
-        step = item
-        cdef npy_intp outs[kMaxDims]
-        for i in range(l.ndim - 1, -1, -1):
-            a = order[i]
-            outs[a] = 0
-            if not mask >> a & 1:
-                outs[a] = step
-                step *= l.shape()[a]
-        cdef int j = 0
-        for a in range(l.ndim if sorts else 0):
-            if out.v.layout.ndim < l.ndim and mask >> a & 1:
-                continue
-            if outs[a] != out.v.layout.strides()[j] and outs[a] and l.shape()[a] > 1:
-                return False
-            j += 1
-        for i in range(l.ndim):
-            a = order[i]
-            if l.shape()[a] == 1:
-                continue
-            red = mask >> a & 1
-            if n > 0 and (reduced >> (n - 1) & 1) == red \
-                    and si[n - 1] == l.strides()[a] * l.shape()[a] \
-                    and so[n - 1] == outs[a] * l.shape()[a]:
-                shape[n - 1] *= l.shape()[a]
-            else:
-                shape[n] = l.shape()[a]
-                if red:
-                    reduced |= 1u << n
-                n += 1
-                if n > 31:
-                    return False
-            si[n - 1] = l.strides()[a]
-            so[n - 1] = outs[a]
-        # Where steps grow smaller from axis to axis, NumPy goes along them as it would were there no gaps; but of
-        # two axes that are both reduced it takes many elements at a time, in a buffer.
-        for i in range(0 if contiguous else n):
-            if si[i] <= 0 or i and si[i] > si[i - 1]:
-                return False
-        if not contiguous and (reduced != 1 if n == 1 else kernel.split != SPLIT_ANY and reduced == (1u << n) - 1):
+        cdef Axes axes
+        if not joined_axes(&axes, x, out, mask, sorts):
             return False
-        # Rows that are added to others of the same place, each summed up before: another reduction of their sums.
-        cdef unsigned int rest = reduced & ~(1u << (n - 1)) if n > 2 else 0
-        cdef bint rows_first = rest != 0 and rest != reduced and contiguous and kernel.split != SPLIT_NONE
-        if not rows_first:
-            rest = reduced
-        cdef int left = n - rows_first
-        if left > 2 and not (left == 3 and rest == 2):  # for each outer one, its rows one after the other
+        cdef int instructions = instructions_of(&axes, kernel)
+        if instructions == 0:
             return False
-        cdef bint any_reduced = reduced != 0
-        if n == 0:
-            n = 1
-            shape[0] = 1
-            si[0] = so[0] = 0
-            reduced = 1
-        elif not any_reduced:
-            return False
-        if _cuts_long_rows and reduced >> (n - 1) & 1 and shape[n - 1] > _BUFFER \
-                and info(kernel.dtypes[1]).kind in b"fc":
-            return False
-        if n == 1 and si[0] == 1 and kernel.dtypes[0] == D_BOOL and shape[0] > _LOOKED_AT and may_run_now() \
-                and x.v.at_hand():
-            shape[0] = decided_at(x.v.chunk.data + l.offset, not kernel.identity[0], shape[0])
-        cdef npy_intp pair[2]
-        cdef npy_intp of_pair[2]
-        cdef npy_intp to_pair[2]
-        cdef Tensor sums
-        if rows_first:
-            pair[0], pair[1] = l.size() // shape[n - 1], shape[n - 1]
-            of_pair[0], of_pair[1] = item * pair[1], item
-            to_pair[0], to_pair[1] = item, 0
-            sums = empty_like_shape(kernel.dtypes[1], 1, pair, x.v.device())
-            emit_reduction(kernel, x, sums, 2, pair, of_pair, to_pair, 2)
-            step = item
-            for i in range(left - 1, -1, -1):
-                si[i] = step
-                step *= shape[i]
-            emit_reduction(kernel, sums, out, left, shape, si, so, rest)
+        if self.decides and axes.n == 1 and axes.si[0] == 1 and kernel.dtypes[0] == D_BOOL and axes.shape[0] > _LOOKED_AT \
+                and may_run_now() and x.v.at_hand():
+            axes.shape[0] = decided_at(x.v.chunk.data + l.offset, not kernel.identity[0], axes.shape[0])
+        if instructions == 1:
+            emit_reduction(kernel, x, out, &axes)
         else:
-            emit_reduction(kernel, x, out, n, shape, si, so, reduced)
+            emit_rows_first(kernel, of_sums, x, out, &axes)
         return True
 
     def __call__(self, a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None,

@@ -12,6 +12,9 @@ from tests.cuda.sim import environment
 ROOT = pathlib.Path(__file__).parents[2]
 
 
+@pytest.mark.timeout(
+    300
+)  # the first compiles all kernels: a minute, and as much again beside a build
 @pytest.mark.parametrize("mode", ["lazy", "random:1"])
 def test_on_device(mode):
     done = subprocess.run(

@@ -291,9 +291,9 @@ void Pass::columns(size_t m, const Member& member, const Pointers& at, npy_intp 
     kernel.fn(args, &n, steps, kernel.data);
   };
   const Tile tile(member.nest, 2, length, at);
-  const int item = info(kernel.dtypes[1]).size;
+  const bool lie_together = si == info(kernel.dtypes[0]).size && so == info(kernel.dtypes[1]).size;
   if (member.cuts_kept) return each(tile, 0, row);
-  if (!kernel.add_rows || si != item || so != item) return each(tile, tile.ndim, row);
+  if (!kernel.add_rows || !lie_together) return each(tile, tile.ndim, row);
   const int last = tile.ndim - 1;
   each(tile, last, [&](char* const* p, const npy_intp*) {
     if (first) start_results(kernel, p[0], si, p[1], so, n);
@@ -374,7 +374,7 @@ void Pass::add(const Kernel& kernel, const char* a, const char* b, char* to) {
   const npy_intp one = 1, item = info(kernel.dtypes[1]).size;
   const npy_intp steps[3] = {item, item, item};
   char* args[3] = {const_cast<char*>(a), const_cast<char*>(b), to};
-  kernel.fn(args, &one, steps, kernel.data);
+  (kernel.join ? kernel.join : kernel.fn)(args, &one, steps, kernel.data);
 }
 
 }  // namespace lazyarray

@@ -11,36 +11,14 @@
 namespace lazyarray {
 namespace {
 
-template <class T, int rows>
-[[gnu::always_inline]] inline void add(T* to, const char* row, npy_intp step, npy_intp n) {
-  // Apart from each other: the one that is added to is the result's.
-#pragma clang loop vectorize(assume_safety)
-#pragma GCC ivdep
-  for (npy_intp i = 0; i < n; ++i) {
-    T sum = to[i];
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; ++r) sum += reinterpret_cast<const T*>(row + r * step)[i];
-    to[i] = sum;
-  }
-}
-
-template <class T, int parts>
-[[gnu::always_inline]] inline void add_all(char* to, const char* row, npy_intp step, npy_intp count, npy_intp n) {
-  T* const sums = reinterpret_cast<T*>(to);
-  npy_intp i = 0;
-  for (; count - i >= kRowsAtOnce; i += kRowsAtOnce) add<T, kRowsAtOnce>(sums, row + i * step, step, n * parts);
-  for (; count - i >= 2; i += 2) add<T, 2>(sums, row + i * step, step, n * parts);
-  if (i < count) add<T, 1>(sums, row + i * step, step, n * parts);
-}
-
 template <class T, int parts>
 void plain(char* to, const char* row, npy_intp step, npy_intp count, npy_intp n) {
-  add_all<T, parts>(to, row, step, count, n);
+  add_all_rows<T>(to, row, step, count, n * parts);
 }
 #if defined(__x86_64__)
 template <class T, int parts>
 [[gnu::target("avx2")]] void wide(char* to, const char* row, npy_intp step, npy_intp count, npy_intp n) {
-  add_all<T, parts>(to, row, step, count, n);
+  add_all_rows<T>(to, row, step, count, n * parts);
 }
 #else
 template <class T, int parts>

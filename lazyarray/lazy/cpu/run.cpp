@@ -23,8 +23,9 @@ void run_reduce(const Instr& in, const Block& b) {
   const npy_intp si = b.strides[0][inner], so = b.strides[1][inner];
   const bool inner_reduced = in.reduced >> inner & 1;
   const npy_intp steps[3] = {so, si, so};
-  const int rows = inner - 1, item = info(kernel.dtypes[1]).size;
-  if (kernel.add_rows && !inner_reduced && inner > 0 && (in.reduced >> rows & 1) && si == item && so == item) {
+  const int rows = inner - 1;
+  const bool lie_together = si == info(kernel.dtypes[0]).size && so == info(kernel.dtypes[1]).size;
+  if (kernel.add_rows && !inner_reduced && inner > 0 && (in.reduced >> rows & 1) && lie_together) {
     each(b, rows, [&](char* const* p, const npy_intp* index) {
       bool first = true;
       for (int i = 0; first && i < rows; ++i) first = !(in.reduced >> i & 1) || index[i] == 0;

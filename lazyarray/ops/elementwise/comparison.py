@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from lazyarray.lazy.formulas import Formula, formula
-from lazyarray.ops.elementwise.op import CHEAP, op
+from lazyarray.ops.elementwise.op import CHEAP, COMPARED, op
 
-_compare = partial(op, section="comparison", cost=CHEAP, exact=True, compares=True)
+_compare = partial(op, section="comparison", cost=COMPARED, exact=True, compares=True)
 
 _compare("equal", formula=formula("a == b"))
 _compare("not_equal", formula=formula("a != b"))
@@ -24,7 +24,7 @@ _logic("logical_xor", formula=formula("truth(a) != truth(b)"))
 _logic("logical_not", formula=formula("not truth(a)"))
 
 # NumPy's loops for these write a strided boolean output wrongly.
-_of_floats = partial(op, section="logic", cost=CHEAP, bad_strided=True)
+_of_floats = partial(op, section="logic", cost=COMPARED, bad_strided=True)
 
 _of_floats(
     "isfinite",

@@ -39,6 +39,7 @@ GRADIENTS: dict[str, tuple[Rule, ...]] = {}
 # Cost in nanoseconds an element (contiguous float64, one core): it decides who runs an op, not
 # what it computes.
 CHEAP, QUOTIENT, ROOT, SLOW, SLOWEST = 0.4, 0.7, 1.5, 6.0, 20.0
+COMPARED = 0.25  # writes bools: 0.2 with an array, 0.13 with a number
 # ... of doubles, and half of it of singles, where NumPy has vector loops (SVML, with AVX-512). They
 # take 0.8 to 1.8, and 0.3 to 0.7; powers and arctan2 2.3. (With 2.5 for both exp of 4096 doubles
 # was recorded: 1.3 of NumPy's time.)
