@@ -1,4 +1,4 @@
-"""Sums of integers and bools in wider integers: exact, whatever the vectors, blocks, rows and pieces."""
+"""Sums of integers and bools in wider integers: exact, whatever the vectors, rows and pieces."""
 
 import itertools
 
@@ -10,7 +10,7 @@ import lazyarray as la
 from .fusing import figures, same
 
 NARROW = "?bBhHiI"
-# Around vectors of 32 bytes, two at a time, and what lanes of twice the width hold: 128 turns of bytes.
+# Around vectors of 32 bytes, two at a time, and what wider lanes hold: 128 turns of bytes.
 LENGTHS = [1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 129, 8191, 8192, 8193, 16385, 40_000]
 # Around the eight rows that are added at a time, and the shortest row that is not cast.
 ROWS = [1, 2, 7, 8, 9, 17, 31, 32, 33, 65]
