@@ -139,9 +139,10 @@ cdef bint joined_axes(Axes* axes, Tensor x, Tensor out, unsigned long long mask,
 cdef int instructions_of(const Axes* axes, const Kernel* kernel) noexcept:
     """How many instructions reduce in NumPy's order of operations; 0: none do.
 
-    One does where the input is contiguous and its axes come down to two, or to three of which the middle one is
-    reduced; or where all of it is reduced along one run of equal steps. Two do where the last axis is reduced and
-    others are, too: the sums of the rows, and then of these what one instruction does.
+    One does where the input is contiguous; elsewhere if its axes come down to two, or to three of which the middle one
+    is reduced, or if all of it is reduced along one run of equal steps. Two do where the last axis is reduced and
+    others are, too, and rows may be summed up apart: the sums of the rows, which fuse with what comes before, and
+    then of these what one instruction does.
     """
     cdef int n = axes.n, i
     cdef unsigned int every = (1u << n) - 1, rest
@@ -162,8 +163,8 @@ cdef int instructions_of(const Axes* axes, const Kernel* kernel) noexcept:
         return 0
     rest = axes.reduced & (every >> 1)
     if n > 2 and rest != 0 and rest != axes.reduced and axes.contiguous and kernel.split != SPLIT_NONE:
-        return 2 if n == 3 or n == 4 and rest == 2 else 0
-    return n < 3 or n == 3 and axes.reduced == 2  # for each outer one, its rows one after the other
+        return 2
+    return axes.contiguous or n < 3 or n == 3 and axes.reduced == 2
 
 
 cdef int emit_reduction(Kernel* kernel, Tensor x, Tensor out, const Axes* axes) except -1:

@@ -1,5 +1,7 @@
 """Sums over leading axes, several rows at a time: NumPy's bits, whatever the number of rows."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -148,3 +150,30 @@ def test_gradient_of_rows_before_their_sums():
         y = (x.sum(axis=(0, 2)) * la.arange(4.0)).sum()
     y.backward()
     np.testing.assert_array_equal(x.grad, np.broadcast_to(np.arange(4.0)[:, None], (3, 4, 5)))
+
+
+@pytest.mark.parametrize("dtype", "fdDelBg?")
+@pytest.mark.parametrize("shape", [(3, 9, 4, 17), (2, 40, 3, 130), (5, 2, 3, 4, 9), (33, 2, 17, 2)])
+def test_every_choice_of_axes(crew, shape, dtype):
+    """Where no pass does them, they are one instruction, which threads share."""
+    x = numbers(shape, dtype) if dtype != "?" else numbers(shape, "l") % 3 == 0
+    a = la.array(x)
+    zeros = np.random.default_rng(1).choice([0.0, -0.0, 1.0], shape).astype(dtype)
+    for n in range(1, x.ndim + 1):
+        for axis in itertools.combinations(range(x.ndim), n):
+            for name in ("sum", "max", "min", "prod", "all") if dtype != "D" else ("sum", "prod"):
+                with np.errstate(all="ignore"):
+                    want, got = getattr(x, name)(axis=axis), getattr(a, name)(axis=axis)
+                    same(got, want)
+                    assert np.ndim(want) == 0 or steps(got) == steps(want)
+                    same(getattr(la.array(zeros), name)(axis), getattr(zeros, name)(axis))
+
+
+def test_flags_of_shared_reductions(crew):
+    x = np.ones((3, 40, 5, 7))
+    x[1, 39, 2, 3] = x[2, 39, 4, 3] = np.finfo("d").max
+    with np.errstate(over="raise"):
+        for axis in ((0, 2), (0, 2, 3), (0, 3)):
+            la.array(x[:, :39]).sum(axis=axis).wait_to_read()
+            with pytest.raises(FloatingPointError):
+                (la.array(x).prod(axis=axis) * 2).wait_to_read()

@@ -91,12 +91,13 @@ static bool crowds_blas(const Instr& in, const Block& b) {
 namespace {
 
 // A batch whose places are computed apart, by as many threads as take part: they claim portions of its longest
-// axis, or of a product's rows.
+// axis, or of a product's rows. Of a reduction it is one that isn't reduced, nor the last one, whose runs stay whole.
 class Batch {
  public:
   Batch(const Instr& in, const Block& b) : in_(in), whole_(b) {
-    for (int a = 0; a < b.ndim; ++a)
-      if (b.shape[a] > length_) length_ = b.shape[axis_ = a];
+    const bool reduces = in.kernel->kind == Kernel::REDUCE;
+    for (int a = 0; a < b.ndim - reduces; ++a)
+      if (!(in.reduced >> a & 1) && b.shape[a] > length_) length_ = b.shape[axis_ = a];
     if (in.kernel->rows_apart && in.core[0] / kRows > length_) {
       length_ = in.core[0];
       axis_ = kRowsAxis;
@@ -126,7 +127,8 @@ class Batch {
       if (first >= length_) break;  // also where there is none
       (axis_ == kRowsAxis ? core[0] : shape[axis_]) = std::min(portion_, length_ - first);
       for (int k = 0; k < part.nop; ++k) part.ptrs[k] = whole_.ptrs[k] + first * step_[k];
-      run_batch(in_, core, part);
+      if (in_.kernel->kind == Kernel::REDUCE) run_reduce(in_, part);
+      else run_batch(in_, core, part);
     }
     if (in_.kernel->checks_flags)
       if (const int flags = take_flags(in_.kernel->long_double)) flags_.fetch_or(flags, std::memory_order_relaxed);
@@ -146,6 +148,19 @@ class Batch {
 };
 
 }  // namespace
+
+// The flags that threads met.
+static int run_reduction(const Instr& in, const Block& b, const Crew* crew) {
+  if (crew && in.cost_ns >= crew->split_ns) {
+    Batch batch(in, b);
+    if (const npy_intp tasks = batch.cut(*crew); tasks > 1) {
+      crew->share(batch, tasks);
+      return batch.flags();
+    }
+  }
+  run_reduce(in, b);
+  return 0;
+}
 
 int run_gufunc(Runtime& rt, const Instr& in, const Block& b, const Crew* crew) {
   std::unique_lock<std::mutex> token(rt.blas_mu, std::defer_lock);
@@ -199,7 +214,7 @@ Error* run(Runtime& rt, Instr& in, const Crew* crew) {
     if (in.put_off && !in.has_refs) return nullptr;
     if (invalid) return judge_flags(rt, in, kInvalid);
   } else if (kernel.kind == Kernel::REDUCE) {
-    run_reduce(in, b);
+    told = run_reduction(in, b, crew);
   } else {
     if (kernel.gathers) return run_gather(in, b, crew);
     if (kernel.check)
