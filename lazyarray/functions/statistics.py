@@ -14,7 +14,7 @@ from lazyarray.lazy._lazy import Tensor, paused
 from lazyarray.lazy._lazy import returned as as_numpys
 from lazyarray.ops import elementwise
 from lazyarray.ops import names as op
-from lazyarray.ops._differentiable import follows, note, refuse, summed_to
+from lazyarray.ops._differentiable import follows, note, refuse
 from lazyarray.ops._layout import gil_op, operands
 from lazyarray.ops._rows import (
     asarray,
@@ -386,25 +386,10 @@ def average(
         dtype = np.result_type(x.dtype, w.dtype, *least)
         total = _sum(w, axes, dtype, None, keepdims)
         result = _sum(_multiply(x, w, dtype=dtype), axes, None, None, keepdims)
-        result = gil_op(
-            "average",
-            _weighted,
-            [result, total],
-            shape,
-            gradient=(
-                lambda g, b: g / b.conj(),
-                lambda g, b, y: summed_to(-g * (y / b).conj(), b.shape),
-            ),
-        )
+        result = elementwise.weighted(result, total)
         if returned and total.shape != shape:
             total = broadcast_to(total, shape).copy()
     return (result, as_numpys(total)) if returned else result
-
-
-def _weighted(result: np.ndarray, total: np.ndarray) -> np.ndarray:
-    if np.any(total == 0.0):
-        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    return result / total
 
 
 def check_weights(x: NDArray, weights: NDArray, axis: Any) -> None:

@@ -348,6 +348,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     cbool run_element(const Kernel&, char**)
     cbool run_cast(const Kernel&, char**, npy_intp)
     CError* negative_exponent(const Instr&, const Block&) noexcept
+    CError* weights_of_zero(const Instr&, const Block&) noexcept
     const char* NEGATIVE_EXPONENT "lazyarray::kNegativeExponent"
     CError* out_of_bounds(const Instr&, const Block&) noexcept
     CError* misfit(const Instr&, const Block&) noexcept

@@ -33,13 +33,16 @@ cdef class Ufunc(UfuncMethods):
     cdef float cost, vector
     cdef str line, vector_of
     cdef int mended
-    cdef bint compares, exponents, bad_strided, x87, reduces
+    cdef bint compares, exponents, weights, bad_strided, x87, reduces
     cdef Resolved** table
+    cdef dict loops  # input dtypes, by operands' kinds and the dtype that is asked for as one number
     cdef void* called
     cdef Resolved* resolve(self, int ka, int kb) except NULL
     cdef Kernel* kernel_for(self, tuple dtypes) except NULL
     cdef object unary(self, object a, Tensor out)
     cdef object binary(self, object a, object b, Tensor out)
+    cdef object in_loop_of(self, tuple args, Tensor out, int code)
+    cdef tuple safe_inputs(self, list kinds, object dtype)
     cdef object python(self, tuple args, object out, dict kwargs)
     cdef tuple weak(self, Number number)
     cdef object two(self, tuple args, object out)

@@ -92,8 +92,15 @@ class Ufunc(UfuncMethods):
         vectors: bool = False,
         vector_of: str = "fd",
         reduces: bool = False,
+        weights: bool = False,
     ) -> None: ...
-    def named(self, name: str, mended: int | None = None, reduces: bool = False) -> Ufunc: ...
+    def named(
+        self,
+        name: str,
+        mended: int | None = None,
+        reduces: bool = False,
+        weights: bool = False,
+    ) -> Ufunc: ...
     @property
     def formula(self) -> Formula | None: ...
     @property

@@ -92,6 +92,7 @@ from lazyarray.lazy._lazy cimport (
     kMaxDims,
     misfit,
     negative_exponent,
+    weights_of_zero,
     out_of_bounds,
     kMaxOperands,
     kOperandKinds,

@@ -33,9 +33,10 @@ cdef class Ufunc(UfuncMethods):
     is one IEEE or integer operation, so it gives an element the same bits wherever that lies;
     ``line``: the sign of its loop in cpu/lines.h; ``compares``: it takes Python integers that no
     dtype holds; ``exponents``: ``b`` of integers must not be negative, and numbers' values choose
-    what is done; ``bad_strided``: NumPy's loops write a strided output wrongly; ``mended``: they
-    are wrong elsewhere (mended.h); ``x87``: they raise flags in the x87 unit, too. ``smooth``,
-    ``example``, ``vectors``, ``vector_of``: see ``op()``.
+    what is done; ``weights``: ``b`` are sums of weights, which must not be zero; ``bad_strided``:
+    NumPy's loops write a strided output wrongly; ``mended``: they are wrong elsewhere (mended.h);
+    ``x87``: they raise flags in the x87 unit, too. ``smooth``, ``example``, ``vectors``,
+    ``vector_of``: see ``op()``.
     """
 
     @property
@@ -46,7 +47,8 @@ cdef class Ufunc(UfuncMethods):
     def __init__(self, object ufunc, *, str name=None, str section="", str doc="", double cost=0.5,
                  double vector=0, formula=None, bint exact=False, str line="", bint compares=False,
                  bint exponents=False, bint bad_strided=False, int mended=0, bint x87=False,
-                 tuple smooth=(), str example="", bint vectors=False, str vector_of="fd", bint reduces=False):
+                 tuple smooth=(), str example="", bint vectors=False, str vector_of="fd", bint reduces=False,
+                 bint weights=False):
         self.ufunc = ufunc
         self.name = name or ufunc.__name__
         self.section = section
@@ -63,6 +65,7 @@ cdef class Ufunc(UfuncMethods):
         self.line = line
         self.compares = compares
         self.exponents = exponents
+        self.weights = weights
         self.bad_strided = bad_strided
         self.mended = mended
         self.x87 = x87
@@ -71,27 +74,30 @@ cdef class Ufunc(UfuncMethods):
         self.vectors = vectors
         self.vector_of = vector_of
         self.reduces = reduces
+        self.loops = {}
         if self.nin > 2 or self.nout > 2:
             raise ValueError(f"{self.name}: rows take at most two inputs and two outputs")
         _ufuncs.setdefault(ufunc, self)  # copies of other names come later
         self.table = <Resolved**>calloc(kOperandKinds * (kOperandKinds if self.nin == 2 else 1),
                                         sizeof(void*))
 
-    def named(self, str name, mended=None, bint reduces=False):
+    def named(self, str name, mended=None, bint reduces=False, bint weights=False):
         """The same loops under another name, which has gradient rules of its own.
 
         Args:
             name: the name.
             mended: how its loops are mended; None: as these.
             reduces: whether they are steps of a reduction: their flags are told of as its.
+            weights: whether ``b`` are sums of weights, which must not be zero.
         Returns: a new :class:`ufunc`.
         Raises: nothing.
         """
-        return Ufunc(self.ufunc, name=name, reduces=reduces, cost=self.cost, vector=self.vector, formula=self.formula,
+        return Ufunc(self.ufunc, name=name, reduces=reduces, cost=self.cost, vector=self.vector,
+                     formula=None if weights else self.formula,
                      exact=self.exact, line=self.line, compares=self.compares,
                      exponents=self.exponents, bad_strided=self.bad_strided,
                      mended=self.mended if mended is None else mended, x87=self.x87, smooth=self.smooth, example=self.example, vectors=self.vectors,
-                     vector_of=self.vector_of)
+                     vector_of=self.vector_of, weights=weights)
 
     cdef Resolved* resolve(self, int ka, int kb) except NULL:
         cdef Resolved* r = self.table[ka * (kOperandKinds if self.nin == 2 else 1)
@@ -131,6 +137,8 @@ cdef class Ufunc(UfuncMethods):
             k.code = code_of(self.name, "".join([d.char for d in dtypes]))
         if self.exponents and dtypes[1].kind == "i":
             k.check = negative_exponent
+        elif self.weights:
+            k.check = weights_of_zero
         k.cost = self.vector if dtypes[0].char in self.vector_of else self.cost
         if dtypes[0].char in "eFDgG":
             k.cost *= 4
@@ -333,6 +341,51 @@ cdef class Ufunc(UfuncMethods):
             return number.look(), None
         return number.value, number
 
+    cdef object in_loop_of(self, tuple args, Tensor out, int code):
+        """The call in the loop for results of a dtype, where operands are cast safely to it; None elsewhere."""
+        cdef int kinds[2]
+        cdef int i, kind
+        if self.nin > 2:
+            return None
+        cdef list operands = [plain(a) for a in args]
+        kinds[1] = 0
+        for i in range(self.nin):
+            a = operands[i]
+            kinds[i] = (<Tensor>a).v.dtype if is_tensor(a) else kind_of(a)
+            if kinds[i] < 0:
+                return None
+        key = (kinds[0] << 16 | kinds[1] << 8) | code
+        cdef tuple inputs = self.loops.get(key)
+        if inputs is None:
+            inputs = self.loops[key] = self.safe_inputs([kinds[i] for i in range(self.nin)], np_dtype(code))
+        if not inputs:
+            return None
+        for i in range(self.nin):
+            kind = inputs[i]
+            if kind != kinds[i] and kinds[i] < kDtypes:
+                if not is_tensor(operands[i]) or not contiguous(<Tensor>operands[i]):
+                    return None
+                operands[i] = cast(<Tensor>operands[i], kind)
+        return self.unary(operands[0], out) if self.nin == 1 else self.binary(operands[0], operands[1], out)
+
+    cdef tuple safe_inputs(self, list kinds, object dtype):
+        """The dtypes that a loop for results of ``dtype`` takes, if it is what operands of these choose; else nothing."""
+        cdef Resolved* r
+        if self.exponents or self.nout != 1:
+            return ()
+        given = [np_dtype(k) if k < kDtypes else weak_type(k) for k in kinds]
+        try:
+            dtypes = self.ufunc.resolve_dtypes((*given, None), signature=(None,) * self.nin + (dtype,))
+        except TypeError:
+            return ()
+        codes = tuple([dtype_code(d) for d in dtypes[:self.nin]])
+        cast_kinds = [k if k >= kDtypes else c for k, c in zip(kinds, codes)]
+        if not all([k >= kDtypes or np.can_cast(np_dtype(k), np_dtype(c)) for k, c in zip(kinds, codes)]):
+            return ()
+        r = self.resolve(cast_kinds[0], cast_kinds[self.nin - 1] if self.nin == 2 else 0)
+        found = tuple([r.inputs[i] for i in range(self.nin)])
+        return codes if found == codes and np_dtype(r.outputs[0]) == dtypes[self.nin] else ()
+
     cdef object python(self, tuple args, object out, dict kwargs):
         """The op as one instruction that calls the ufunc itself: `where=`, odd operands."""
         cdef Tensor t, result
@@ -491,6 +544,10 @@ cdef class Ufunc(UfuncMethods):
             if out is Ellipsis:  # an array, also of shape ()
                 return writable(as_tensor(self(*args, where=where, dtype=dtype, casting=casting, **rest)))
             out = sole_out(out)
+        if dtype is not None and where is True and casting is None and not rest:
+            result = self.in_loop_of(args, out, dtype_code(dtype))
+            if result is not None:
+                return handed(result)
         if where is not True or dtype is not None or casting is not None or rest:
             order = rest.pop("order", None)
             order = "K" if order is None else order.upper() if type(order) is str else order

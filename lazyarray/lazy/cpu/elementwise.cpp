@@ -56,4 +56,34 @@ Error* negative_exponent(const Instr& in, const Block& b) {
   return found ? new Error(Error::VALUE, kNegativeExponent) : nullptr;
 }
 
+template <class T, int parts = 1>
+static bool is_zero(const char* p) {
+  T x[parts];
+  std::memcpy(x, p, sizeof x);
+  return x[0] == 0 && x[parts - 1] == 0;
+}
+
+static bool (*zero_of(int dtype))(const char*) {
+  switch (dtype) {
+    case f2: return [](const char* p) { return !(*reinterpret_cast<const uint16_t*>(p) & 0x7fff); };
+    case f4: return is_zero<float>;
+    case f8: return is_zero<double>;
+    case fg: return is_zero<long double>;
+    case c8: return is_zero<float, 2>;
+    case c16: return is_zero<double, 2>;
+    default: return is_zero<long double, 2>;
+  }
+}
+
+Error* weights_of_zero(const Instr& in, const Block& b) {
+  const auto zero = zero_of(in.kernel->dtypes[1]);
+  const int inner = b.ndim - 1;
+  const npy_intp n = b.ndim ? b.shape[inner] : 1, step = b.ndim ? b.strides[1][inner] : 0;
+  bool found = false;
+  each(b, inner, [&](char* const* p, const npy_intp*) {
+    for (npy_intp i = 0; i < n; ++i) found |= zero(p[1] + i * step);
+  });
+  return found ? new Error(Error::ZERO_DIVISION, "Weights sum to zero, can't be normalized") : nullptr;
+}
+
 }  // namespace lazyarray

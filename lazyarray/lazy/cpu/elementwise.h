@@ -70,4 +70,7 @@ inline bool run_cast(const Kernel& kernel, char** args, npy_intp n) {
 Error* negative_exponent(const Instr& in, const Block& b);
 extern const char* const kNegativeExponent;  // what it says
 
+// Kernel::check of a weighted average: whether a sum of weights, which it divides by, is zero.
+Error* weights_of_zero(const Instr& in, const Block& b);
+
 }  // namespace lazyarray

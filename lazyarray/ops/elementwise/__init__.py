@@ -17,10 +17,14 @@ from lazyarray.ops.elementwise import (  # noqa: F401  # they fill the table
 from lazyarray.ops.elementwise.op import ALIASES, GRADIENTS, TABLE
 from lazyarray.ops.elementwise.slopes import conj, nonzero
 
-__all__ = ["ALIASES", "GRADIENTS", "TABLE", "root", "scalar_power"]
+__all__ = ["ALIASES", "GRADIENTS", "TABLE", "root", "scalar_power", "weighted"]
 
 # ``**`` of two scalars, which NumPy has computed by the C library.
 scalar_power = TABLE["power"].named("power", SCALAR_POWER)
+
+# The weighted average: a sum by the sum of the weights.
+weighted = TABLE["divide"].named("average", weights=True)
+GRADIENTS[weighted.name] = GRADIENTS["divide"]
 
 # The root of a sum of squares: at 0 its gradient is 0, as the squares' is.
 root = TABLE["sqrt"].named("root")

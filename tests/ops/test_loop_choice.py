@@ -1,0 +1,84 @@
+"""``dtype=`` of a ufunc: NumPy's loop, results, layout and errors, natively where casts are safe."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+BINARY = ["add", "multiply", "divide", "maximum", "less", "floor_divide", "power", "logical_and"]
+UNARY = ["sqrt", "negative", "absolute", "isnan", "square", "exp"]
+DTYPES = "bBhilfdFD?"
+
+
+def outcome(function, args, dtype):
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        try:
+            result = np.asarray(function(*args, dtype=dtype))
+        except (TypeError, OverflowError, ValueError) as error:
+            return type(error)
+    return result, {str(w.message).split("\n")[0] for w in met}
+
+
+def check(name, args, dtype):
+    ours = [la.array(a) if isinstance(a, np.ndarray) else a for a in args]
+    want, got = outcome(getattr(np, name), args, dtype), outcome(getattr(la, name), ours, dtype)
+    what = f"{name}{[getattr(a, 'dtype', a) for a in args]} as {dtype}"
+    if isinstance(want, type):
+        assert isinstance(got, type), what
+        return
+    assert not isinstance(got, type), f"{what}: {got}"
+    assert got[0].dtype == want[0].dtype, what
+    np.testing.assert_array_equal(got[0], want[0], what)
+    assert got[0].strides == want[0].strides, what
+    assert got[1] == want[1], what
+
+
+def values(dtype, shape=(3, 4)):
+    x = np.random.default_rng(ord(dtype)).integers(-5, 6, shape)
+    return (x > 0) if dtype == "?" else (x * (0.5 if dtype in "fdFD" else 1)).astype(dtype)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_two_operands(name):
+    for a, b, dtype in itertools.product(DTYPES, DTYPES, DTYPES):
+        check(name, (values(a), values(b, (4,))), dtype)
+
+
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("number", [2, 300, 1.5, True, 2j])
+def test_with_numbers(name, number):
+    for a, dtype in itertools.product(DTYPES, DTYPES):
+        check(name, (values(a), number), dtype)
+        check(name, (number, values(a)), dtype)
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_one_operand(name):
+    for a, dtype in itertools.product(DTYPES, DTYPES):
+        x = values(a)
+        for each in (x, x.T, x[:, ::2], x[::-1], np.broadcast_to(x[:, :1], (3, 4))):
+            check(name, (each,), dtype)
+
+
+def test_it_fuses():
+    x = la.array(np.arange(100_000, dtype="i4"))
+    la.waitall()
+    y = la.add(x, x, dtype="i8") * 2
+    y.wait_to_read()
+    assert "fused pass over (100000)" in str(la.explain())
+
+
+def test_out_and_gradient():
+    x, y = np.arange(6, dtype="f4"), np.arange(6, dtype="f8")
+    out = la.empty(6, "f8")
+    la.multiply(la.array(x), la.array(y), dtype="f8", out=out)
+    np.testing.assert_array_equal(out, x * y)
+    a = la.array(x)
+    a.attach_grad()
+    with la.autograd.record():
+        la.multiply(a, 2.5, dtype="f8").sum().backward()
+    np.testing.assert_array_equal(a.grad, np.full(6, 2.5, "f4"))
