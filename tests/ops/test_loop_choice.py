@@ -1,4 +1,4 @@
-"""``dtype=`` of a ufunc: NumPy's loop, results, layout and errors, natively where casts are safe."""
+"""``dtype=`` of a ufunc: NumPy's loop, results, layout, errors; natively if casts are safe."""
 
 import itertools
 import warnings
