@@ -275,55 +275,84 @@ def _contracted(xs: list[NDArray], terms: list[str], result: str) -> NDArray:
     """The arrays' product, its axes those of ``result``; one that no array has is 1 long."""
     if len(xs) > 2:
         return _at_once(xs, terms, result)
-    parts = []
-    for i, (x, term) in enumerate(zip(xs, terms, strict=True)):
-        other = "".join([terms[j] for j in range(len(terms)) if j != i])
-        parts.append(_alone(x, term, result + other))
-    (x, s), *rest = parts
-    if rest:
-        # An axis that broadcasts in the other array is summed only now.
-        y, t = rest[0]
-        x, s = _alone(x, s, result + t)
-        y, t = _alone(y, t, result + s)
-        x, s = _product(x, s, y, t, result)
-    elif may_share_memory(x, xs[0]):  # what was summed is 1 long; and NumPy's sum is no view
-        x = x.copy(order="K")
+    if len(xs) == 1:
+        x, s = _alone(xs[0], terms[0], result)
+        if may_share_memory(x, xs[0]):  # what was summed is 1 long; and NumPy's sum is no view
+            x = x.copy(order="K")
+        return _aligned(x, s, result)
+    x, s = _alone(xs[0], terms[0], result + terms[1])
+    y, t = _alone(xs[1], terms[1], result + terms[0])
+    # An axis that broadcasts in the other array is summed only now.
+    x, s = _alone(x, s, result + t)
+    y, t = _alone(y, t, result + s)
+    x, s = _product(x, s, y, t, result)
     return _aligned(x, s, result)
 
 
 def _alone(x: NDArray, term: str, kept: str) -> tuple[NDArray, str]:
     """Diagonals of repeated letters, without axes of 1, summed over letters that aren't kept."""
-    steps: dict[str, int] = {}
-    lengths: dict[str, int] = {}
-    for c, n, step in zip(term, x.shape, x.strides, strict=True):
-        if n != 1:
-            steps[c] = steps.get(c, 0) + step
-            lengths[c] = n
-    if len(lengths) != len(term):
+    letters, axes, rest = _letters(term, x.shape, kept)
+    if len(letters) != len(term):
+        steps = dict.fromkeys(letters, 0)
+        lengths = {}
+        for c, n, step in zip(term, x.shape, x.strides, strict=True):
+            if n != 1:
+                steps[c] += step
+                lengths[c] = n
         shape, strides = tuple(lengths.values()), tuple(steps.values())
         x = viewed(x, lambda v: as_strided(v, shape, strides))
-    axes = tuple([i for i, c in enumerate(lengths) if c not in kept])
     if axes:
         x = _any(x, axes) if x.dtype.kind == "b" else _sum(x, axes, x.dtype)
-    return x, "".join([c for c in lengths if c in kept])
+    return x, rest
+
+
+# What follows of letters and shapes alone is remembered: it takes as long as 50,000 additions.
+
+
+@functools.lru_cache(4096)
+def _letters(term: str, shape: Shape, kept: str) -> tuple[str, tuple[int, ...], str]:
+    """The letters of axes longer than 1, the places of those that aren't kept, and the others."""
+    letters = "".join(dict.fromkeys([c for c, n in zip(term, shape, strict=True) if n != 1]))
+    axes = tuple([i for i, c in enumerate(letters) if c not in kept])
+    return letters, axes, "".join([c for c in letters if c in kept])
+
+
+@functools.lru_cache(4096)
+def _places(term: str, result: str) -> tuple[list[int] | None, tuple[slice | None, ...] | None]:
+    """The order in which ``result`` has the axes, and where it has others; None: as they are."""
+    order = [term.index(c) for c in result if c in term]
+    index = tuple([slice(None) if c in term else None for c in result])
+    return (
+        None if order == list(range(len(order))) else order,
+        None if len(order) == len(result) else index,
+    )
+
+
+@functools.lru_cache(4096)
+def _roles(s: str, t: str, result: str) -> tuple[str, str, str, str]:
+    """The letters of two arrays: of both and of the result; of both, summed; of each alone."""
+    return (
+        "".join([c for c in s if c in t and c in result]),
+        "".join([c for c in s if c in t and c not in result]),
+        "".join([c for c in s if c not in t]),
+        "".join([c for c in t if c not in s]),
+    )
 
 
 def _aligned(x: NDArray, term: str, result: str) -> NDArray:
     """A view with the axes of ``result``, in that order; 1 long where ``x`` has none."""
-    order = [term.index(c) for c in result if c in term]
-    if order != list(range(len(order))):
+    order, index = _places(term, result)
+    if order is not None:
         x = permute_dims(x, order)
-    if len(order) == len(result):
+    if index is None:
         return x
-    view: NDArray = x[tuple([slice(None) if c in term else None for c in result])]
+    view: NDArray = x[index]
     return view
 
 
 def _product(x: NDArray, s: str, y: NDArray, t: str, result: str) -> tuple[NDArray, str]:
     """The product of two arrays summed over the letters that ``result`` lacks, and its letters."""
-    stack = [c for c in s if c in t and c in result]
-    summed = [c for c in s if c in t and c not in result]
-    left, right = [c for c in s if c not in t], [c for c in t if c not in s]
+    stack, summed, left, right = _roles(s, t, result)
     if not summed:
         every = "".join([c for c in result if c in s or c in t])
         return _multiply(_aligned(x, s, every), _aligned(y, t, every)), every
@@ -333,14 +362,14 @@ def _product(x: NDArray, s: str, y: NDArray, t: str, result: str) -> tuple[NDArr
             return _matmul(reshape(x, -1), reshape(y, -1)), ""
         axes = tuple([s.index(c) for c in summed])
         add = functools.partial(_sum, dtype=x.dtype) if x.dtype.kind != "b" else _any
-        return add(_multiply(x, y), axes), "".join(stack)
+        return add(_multiply(x, y), axes), stack
     first = next((c for c in result if c not in stack), "")
     if first in right:  # so that the result's axes come out in order
         x, s, left, y, t, right = y, t, right, x, s, left
     a = _matrices(x, s, stack, left, summed)
     b = _matrices(y, t, stack, summed, right)
     lengths = [x.shape[s.index(c)] for c in (*stack, *left)] + [y.shape[t.index(c)] for c in right]
-    return reshape(_matmul(a, b), lengths), "".join([*stack, *left, *right])
+    return reshape(_matmul(a, b), lengths), stack + left + right
 
 
 def _matrices(

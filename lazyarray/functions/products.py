@@ -27,8 +27,17 @@ from lazyarray.functions.manipulation import (
 from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _layout, _rows
 from lazyarray.ops import names as op
+from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
-from lazyarray.ops._rows import Gufunc, astype, out_array, probe, sole_out, writable
+from lazyarray.ops._rows import (
+    Gufunc,
+    astype,
+    contiguous_signature,
+    out_array,
+    probe,
+    sole_out,
+    writable,
+)
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -175,6 +184,16 @@ def vdot(a: ArrayLike, b: ArrayLike, /) -> NDArray:
     x, y = operands(a, b)
     if x.size != y.size:
         raise ValueError(f"cannot reshape array of size {y.size} into shape ({x.size},)")
+    if (
+        _vdot is not None
+        and x.dtype == y.dtype
+        and x.dtype.char in "fdFD"
+        and contiguous_signature(x)
+        and contiguous_signature(y)
+        and not follows(x, y)
+    ):
+        product: NDArray = _vdot(reshape(x, -1), reshape(y, -1))
+        return product
     shapes = x.shape, y.shape
     return gil_op(
         "vdot",
@@ -413,6 +432,11 @@ _gufuncs = {
     for name in ("vecdot", "matvec", "vecmat")
     if hasattr(np, name)
 }
+_vdot = (
+    Gufunc(np.vecdot, name="vdot", cost=0.12, linear=True, shared_from=None, silent=True)
+    if hasattr(np, "vecdot")
+    else None
+)
 _SIGNATURES = {"vecdot": "(n),(n)->()", "matvec": "(m,n),(n)->(m)", "vecmat": "(n),(n,m)->(m)"}
 
 

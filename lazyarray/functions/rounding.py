@@ -12,7 +12,7 @@ from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import check_shape, deliver, gil_op, order_of
-from lazyarray.ops._rows import asarray, astype, clamp, out_array, select, writable
+from lazyarray.ops._rows import asarray, astype, clamp, lies_in, out_array, select, writable
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -132,6 +132,19 @@ def round(a: ArrayLike, decimals: int = 0, out: NDArray | None = None) -> NDArra
             out is a and x.dtype.kind in "iu" and decimals >= 0
         ):  # it may be read-only: nothing is written
             return out
+    if (
+        x.dtype.kind == "f"
+        and out is None
+        and decimals
+        and x.ndim
+        and (lies_in(x, "C") or lies_in(x, "F"))
+    ):
+        # The powers of ten that NumPy multiplies and divides by.
+        power = 10.0 ** min(abs(decimals), 9)
+        for _ in range(min(abs(decimals), 330) - 9):
+            power *= 10.0
+        first, last = (op.multiply, op.divide) if decimals > 0 else (op.divide, op.multiply)
+        return last(op.rint(first(x, power)), power)
     if decimals == 0 and x.dtype.kind == "f":
         return op.rint(x, out=out)
     result: NDArray = gil_op(

@@ -368,7 +368,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
 
 cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
-        double inline_ns, cheap_ns, group_ns, gil_ns, fuse_ns, flush_ns, mid_ns, stretch_ns
+        double inline_ns, cheap_ns, group_ns, gil_ns, wait_ns, fuse_ns, flush_ns, mid_ns, stretch_ns
         int64_t cold_stretches
         double age_share
         int64_t age_ns, direct_bytes, hosted_bytes, lent_bytes, draws, ahead_bytes, few_ops, gpu_ops, gpu_age_ns

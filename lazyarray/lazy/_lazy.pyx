@@ -167,6 +167,7 @@ cdef int _list_figures() except -1:
         "cheap_ns": (<size_t>&f.cheap_ns, True),
         "group_ns": (<size_t>&f.group_ns, True),
         "gil_ns": (<size_t>&f.gil_ns, True),
+        "wait_ns": (<size_t>&f.wait_ns, True),
         "fuse_ns": (<size_t>&f.fuse_ns, True),
         "mid_ns": (<size_t>&f.mid_ns, True),
         "stretch_ns": (<size_t>&f.stretch_ns, True),

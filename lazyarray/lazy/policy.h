@@ -18,6 +18,8 @@ struct FlushPolicy {
   double group_ns = 100000;   // ... until the operator holds this much
   double gil_ns = 50000;      // a call under the GIL cheaper than this is run by its pusher, if it is ready:
                               // a worker would have to be woken, and then to get the GIL
+  double wait_ns = 250000;    // ... and one cheaper than this is left to whoever waits for it, or to a worker after
+                              // age_ns: to be handed over at once would cost it 20 to 40 us
   double fuse_ns = 1000;      // an op that costs more than this may begin a fused pass
   // Where loops are compiled, an op of mid_ns that could run at once is recorded all the same, once stretch_ns of
   // such work has run with no value asked for in between. (Of NumPy's time, run at once and so, loops of 100 steps:

@@ -48,11 +48,13 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   open_ns_.store(open_ns, std::memory_order_relaxed);
   open_bytes_ += in->bytes;
   // What can't be fused with anything, and is worth a worker, has nothing to wait for.
-  const bool ended = kind == Kernel::PYTHON || kind == Kernel::TRANSFER ||
+  const bool ended = (kind == Kernel::PYTHON && (ns < policy.gil_ns || ns >= policy.wait_ns)) ||
+                     kind == Kernel::TRANSFER ||
                      (kind == Kernel::GUFUNC && ns >= policy.flush_ns) || in->bytes > memory;
   const int enough = at_round(count) ? bulk : std::min(2 * bulk, most);
   const Full full = ended ? ENDED : count >= static_cast<size_t>(enough) ? MANY : NOT_FULL;
-  const bool arm = full == NOT_FULL && due_ns_ == 0 && open_ns >= policy.flush_ns;
+  const bool worth = open_ns >= policy.flush_ns || (kind == Kernel::PYTHON && ns >= policy.gil_ns);
+  const bool arm = full == NOT_FULL && due_ns_ == 0 && worth;
   const int64_t due = arm ? fall_due(in->device()) : 0;
   rec_mu_.unlock();
   if (arm) engine_->alarm(due);

@@ -79,7 +79,7 @@ cdef class Gufunc(Row):
     cdef list cores, names
     cdef dict kernels
     cdef double cost
-    cdef bint linear
+    cdef bint linear, silent
     cdef object shared_from
     cdef str invalid
     cdef object kernel_for(self, int dtype)

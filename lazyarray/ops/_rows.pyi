@@ -180,6 +180,7 @@ class Gufunc(Row):
         cost: float = 1.0,
         linear: bool = False,
         shared_from: int | None = 0,
+        silent: bool = False,
     ) -> None: ...
     def __call__(self, *arrays: NDArray, out: Out = None) -> NDArray: ...
 
@@ -316,6 +317,8 @@ class Direct(Public):
         of_lists: bool = False,
         hosted: int = 0,
         hosted_of: int = -1,
+        linear: Callable[[str], bool] | None = None,
+        times: int = 1,
         host: Any = None,
     ) -> None: ...
 

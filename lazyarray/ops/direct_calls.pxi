@@ -32,7 +32,8 @@ cdef class Direct(Public):
     method, ``method`` is that method's name. ``of_lists``: for arrays the way of ``recorded`` is as fast.
     ``hosted``: as what ``recorded`` records is a call of NumPy's, too, calls of ``hosted_of`` arguments (-1: all)
     may have operands of so many bytes, or of the policy's ``hosted_bytes``, if that is less. ``linear`` tells of a
-    text, the first argument, whether the work is as large as the operands: then they may have the latter.
+    text, the first argument, whether the work is as large as the operands: then they may have the latter; and
+    ``times`` as much, as the function does little for each element.
     """
 
     cdef readonly object numpys
@@ -45,6 +46,7 @@ cdef class Direct(Public):
     cdef bint apart  # whether its operands may be copies apart from each other where they share memory
     cdef readonly npy_intp hosted
     cdef readonly int hosted_of
+    cdef npy_intp times
     cdef object linear
     cdef bint wraps  # indices, which NumPy (2.4) wraps step by step, in years or never: the long way
     cdef npy_intp most, largest
@@ -53,9 +55,10 @@ cdef class Direct(Public):
 
     def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
                  npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False,
-                 bint of_lists=False, npy_intp hosted=0, int hosted_of=-1, linear=None, host=None):
+                 bint of_lists=False, npy_intp hosted=0, int hosted_of=-1, linear=None, npy_intp times=1,
+                 host=None):
         super().__init__(recorded, host, module, None, writes)
-        self.hosted, self.hosted_of, self.linear = hosted, hosted_of, linear
+        self.hosted, self.hosted_of, self.linear, self.times = hosted, hosted_of, linear, times
         self.numpys, self.most, self.largest = numpys, most, largest
         self.method = None if method is None else sys.intern(method)
         self.of_lists = of_lists
@@ -307,9 +310,9 @@ cdef void set_limits(Scan* scan, npy_intp most, npy_intp largest) noexcept:
         scan.most = _DIRECT_RESULT / max(scan.left, 1)
 
 
-cdef void as_hosted(Scan* scan, npy_intp most) noexcept:
+cdef void as_hosted(Scan* scan, npy_intp times) noexcept:
     """Lets operands be as large as those of calls that NumPy makes either way; large ones are lent."""
-    scan.left = max(scan.left, min(most, recorder().policy.hosted_bytes))
+    scan.left = max(scan.left, times * recorder().policy.hosted_bytes)
     scan.lends = recorder().policy.lent_bytes
 
 
@@ -340,7 +343,7 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
         return None
     begin_scan(&given.scan)
     if self.hosted_of < 0 or self.hosted_of == every:
-        hosted = recorder().policy.hosted_bytes
+        hosted = recorder().policy.hosted_bytes * self.times
         if self.linear is None or not n or type(<object>args[0]) is not str or not self.linear(<object>args[0]):
             hosted = min(hosted, self.hosted)
         given.scan.left = max(given.scan.left, hosted)
@@ -433,15 +436,18 @@ cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, 
 
 
 cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MAX,
-                        npy_intp largest=_DIRECT_LENGTH, bint hosted=False):
-    """``function(*args)``, one of NumPy's, at once, or None where it is to go the long way."""
+                        npy_intp largest=_DIRECT_LENGTH, npy_intp hosted=0):
+    """``function(*args)``, one of NumPy's, at once, or None where it is to go the long way.
+
+    ``hosted``: operands may have so many times the policy's ``hosted_bytes``.
+    """
     cdef Given given
     if not recorder().policy.direct_bytes or not may_run_now():
         return None
     begin_scan(&given.scan)
     if hosted:
         have_at_hand(items_of(args), len(args))
-        as_hosted(&given.scan, PY_SSIZE_T_MAX)
+        as_hosted(&given.scan, hosted)
     set_limits(&given.scan, most, largest)
     given.count = 0
     try:

@@ -17,7 +17,8 @@ cdef class Gufunc(Row):
     Called with arrays that already have the loop's dtype. ``invalid`` is what the loop's invalid
     flag means, raised as a LinAlgError at the wait. The work is the first array's elements times
     its first core length, or, if ``linear``, just its elements. Threads share a large stack
-    where that length is ``shared_from`` or more; None: never.
+    where that length is ``shared_from`` or more; None: never. ``silent``: it tells of no
+    floating-point errors.
     """
 
     @property
@@ -25,7 +26,7 @@ cdef class Gufunc(Row):
         return documented(self.doc, self)
 
     def __init__(self, object ufunc, *, str name, str section="", str doc="", str invalid=None,
-                 double cost=1.0, bint linear=False, object shared_from=0):
+                 double cost=1.0, bint linear=False, object shared_from=0, bint silent=False):
         self.ufunc = ufunc
         self.name = name
         self.section = section
@@ -34,6 +35,7 @@ cdef class Gufunc(Row):
         self.cost = cost
         self.linear = linear
         self.shared_from = shared_from
+        self.silent = silent
         self.kernels = {}
         inputs, output = ufunc.signature.split("->")
         self.cores = [tuple(filter(None, part.strip("()").split(",")))
@@ -46,7 +48,7 @@ cdef class Gufunc(Row):
         if found is None:
             nop = len(self.cores)
             k = loop_kernel(self.name, GUFUNC, nop - 1, 1, self.ufunc, (np_dtype(dtype),) * nop)
-            k.checks_flags = True
+            k.checks_flags = not self.silent
             # Such a loop gives the invalid flag back that it met, whoever raised it (a sort of long
             # doubles, say), also in the unit that it doesn't use.
             k.long_double = True

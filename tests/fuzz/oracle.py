@@ -32,6 +32,8 @@ FIGURES: dict[str, list[float]] = {
     "direct_bytes": [0, 0, 300, 32768],
     "hosted_bytes": [0, 4000, 400000],
     "lent_bytes": [1, 1, 500, 16384],
+    "gil_ns": [0, 0, 50000],
+    "wait_ns": [0, 250000, 1e15],
     "cheap_ns": [0, 100, 20000],
     "group_ns": [0, 100000],
     "fuse_ns": [0, 0, 1000],
