@@ -10,6 +10,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+from numpy._core.multiarray import c_einsum
 
 from lazyarray import functions
 from lazyarray._ndarray import NDArray
@@ -72,6 +73,9 @@ _LIGHT = frozenset("argmax argmin trace vdot vecdot".split())
 # The same for what takes more than a moment for each element: 64 KB are no work for a worker.
 _HOSTED_PRODUCTS = frozenset("convolve correlate cond det einsum i0 matrix_rank qr slogdet".split())
 _PRODUCTS_BYTES = 1 << 16
+
+# NumPy's own without the layers of Python, which take as long, for calls without keywords.
+_BARE = {"einsum": c_einsum}
 
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(
@@ -245,6 +249,7 @@ def _replace(
             method=own if numpys is np and (own := function.__name__) in _BY_METHOD else None,
             writes=writes,
             of_lists=of_lists,
+            bare=_BARE.get(name),
             host=getattr(hosts, name, None),
             **{} if limits else _hosted(name),
         )

@@ -19,10 +19,12 @@ from lazyarray.functions.sums import cumprod, cumsum
 from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import elementwise
 from lazyarray.ops import names as op
+from lazyarray.ops._differentiable import follows
 from lazyarray.ops._rows import (
     Choice,
     asarray,
     assign_to,
+    clamp,
     fill_where,
     holds_scalar,
     out_array,
@@ -510,14 +512,18 @@ def nan_to_num(
     high: Any = limits.max if posinf is None else posinf
     low: Any = limits.min if neginf is None else neginf
     number: Any = nan
-    for value in (number, high, low):
+    values: list[Any] = [number, posinf, neginf]
+    for value in [v for v in values if v is not None and type(v) is not float]:
         dtype = value.dtype if isinstance(value, Tensor) else np.result_type(value)
         if not np.can_cast(dtype, limits.dtype, "same_kind"):
             raise TypeError(
                 f"Cannot cast {value!r} to {y.dtype!r} according to the rule 'same_kind'"
             )
     for part in (real(y), imag(y)) if y.dtype.kind == "c" else (y,):
-        finite = select(part == np.inf, high, select(part == -np.inf, low, part))
+        if posinf is None and neginf is None and not follows(part):  # its rule would look at part
+            finite = clamp(part, low, high)
+        else:
+            finite = select(part == np.inf, high, select(part == -np.inf, low, part))
         assign_to(part, select(_isnan(part), nan, finite))
     return _apart(y, given)
 

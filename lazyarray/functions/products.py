@@ -186,6 +186,7 @@ def vdot(a: ArrayLike, b: ArrayLike, /) -> NDArray:
         raise ValueError(f"cannot reshape array of size {y.size} into shape ({x.size},)")
     if (
         _vdot is not None
+        and x.device._on_host
         and x.dtype == y.dtype
         and x.dtype.char in "fdFD"
         and contiguous_signature(x)

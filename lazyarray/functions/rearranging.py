@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from lazyarray.functions.manipulation import ravel, reshape
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import viewed
-from lazyarray.ops._rows import asarray, assign_to, rolled
+from lazyarray.ops._rows import asarray, assign_to, lies_in, rolled
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["flip", "fliplr", "flipud", "rot90", "roll"]
 _BACKWARDS = slice(None, None, -1)
+_IN_CACHE = 1 << 20  # bytes: a copy for each axis takes less time there than views of all parts
 
 
 def flip(m: ArrayLike, axis: int | tuple[int, ...] | None = None) -> NDArray:
@@ -125,10 +126,16 @@ def roll(a: ArrayLike, shift: ShapeLike, axis: int | Sequence[int] | None = None
     shifts = dict.fromkeys(range(x.ndim), 0)
     for by, along in pairs:
         shifts[int(along)] += int(by)
+    moved = {d: by % n for (d, by), n in zip(shifts.items(), x.shape, strict=True) if n and by % n}
+    if x.nbytes <= _IN_CACHE and x.size and x.ndim and lies_in(x, "C"):
+        found: Any = x
+        for d, by in (moved or {0: 0}).items():
+            found = rolled(found, by, d)
+        return found
     # Along each axis: (where from, where to) of the part that stays and of the part that wraps.
     moves = []
-    for d, by in shifts.items():
-        by %= x.shape[d] or 1
+    for d in range(x.ndim):
+        by = moved.get(d, 0)
         whole = [(slice(None), slice(None))]
         parts = [(slice(None, -by), slice(by, None)), (slice(-by, None), slice(None, by))]
         moves.append(parts if by else whole)

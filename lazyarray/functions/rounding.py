@@ -135,7 +135,7 @@ def round(a: ArrayLike, decimals: int = 0, out: NDArray | None = None) -> NDArra
     if (
         x.dtype.kind == "f"
         and out is None
-        and decimals
+        and 0 < abs(decimals) < 1 << 31  # NumPy's error for more
         and x.ndim
         and (lies_in(x, "C") or lies_in(x, "F"))
     ):

@@ -386,10 +386,19 @@ def average(
         dtype = np.result_type(x.dtype, w.dtype, *least)
         total = _sum(w, axes, dtype, None, keepdims)
         result = _sum(_multiply(x, w, dtype=dtype), axes, None, None, keepdims)
-        result = elementwise.weighted(result, total)
+        if result.size:
+            result = elementwise.weighted(result, total)
+        else:  # what it is not divided by may be zero, too
+            result = gil_op("average", _weighted, [result, total], shape, gradient=(None, None))
         if returned and total.shape != shape:
             total = broadcast_to(total, shape).copy()
     return (result, as_numpys(total)) if returned else result
+
+
+def _weighted(result: np.ndarray, total: np.ndarray) -> np.ndarray:
+    if np.any(total == 0.0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    return result / total
 
 
 def check_weights(x: NDArray, weights: NDArray, axis: Any) -> None:

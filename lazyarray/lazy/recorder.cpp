@@ -44,17 +44,18 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   last_ = in;
   const size_t count = open_count_.load(std::memory_order_relaxed) + 1;
   open_count_.store(count, std::memory_order_relaxed);
-  const double open_ns = open_ns_.load(std::memory_order_relaxed) + ns;
+  const double open_ns = open_ns_.load(std::memory_order_relaxed) + worth_ns(*in);
   open_ns_.store(open_ns, std::memory_order_relaxed);
   open_bytes_ += in->bytes;
   // What can't be fused with anything, and is worth a worker, has nothing to wait for.
-  const bool ended = (kind == Kernel::PYTHON && (ns < policy.gil_ns || ns >= policy.wait_ns)) ||
-                     kind == Kernel::TRANSFER ||
+  // One call of NumPy's is left to the waiter: a second one shows that the program goes on.
+  const bool waits = kind == Kernel::PYTHON && in->device().plain() && !call_open_ && ns >= policy.gil_ns && ns < policy.wait_ns;
+  call_open_ |= waits;
+  const bool ended = (kind == Kernel::PYTHON && !waits) || kind == Kernel::TRANSFER ||
                      (kind == Kernel::GUFUNC && ns >= policy.flush_ns) || in->bytes > memory;
   const int enough = at_round(count) ? bulk : std::min(2 * bulk, most);
   const Full full = ended ? ENDED : count >= static_cast<size_t>(enough) ? MANY : NOT_FULL;
-  const bool worth = open_ns >= policy.flush_ns || (kind == Kernel::PYTHON && ns >= policy.gil_ns);
-  const bool arm = full == NOT_FULL && due_ns_ == 0 && worth;
+  const bool arm = full == NOT_FULL && due_ns_ == 0 && open_ns >= policy.flush_ns;
   const int64_t due = arm ? fall_due(in->device()) : 0;
   rec_mu_.unlock();
   if (arm) engine_->alarm(due);
@@ -157,12 +158,14 @@ void Recorder::take_open(bool rounds) {
   }
   round_ = nullptr;
   put_off_ = 0;
+  call_open_ = false;
   size_t count = 0;
   double ns = 0;
   int64_t bytes = 0;
   for (const Instr* left = open_; left; left = left->next) {
     count++;
-    ns += left->cost_ns;
+    ns += worth_ns(*left);
+    call_open_ |= left->kernel->kind == Kernel::PYTHON;
     bytes += left->bytes;
   }
   open_count_.store(count, std::memory_order_relaxed);

@@ -183,6 +183,10 @@ class Recorder {
     const double waited = static_cast<double>((put_off_ + 1) * policy.age_ns);
     return waited <= policy.age_share * open_ns_.load(std::memory_order_relaxed);
   }
+  // What an instruction counts for in what is worth a worker: a call of NumPy's always is.
+  double worth_ns(const Instr& in) const {
+    return in.kernel->kind == Kernel::PYTHON ? std::max<double>(in.cost_ns, policy.flush_ns) : in.cost_ns;
+  }
   // Sets the time at which what is open is handed over, and returns it. rec_mu_.
   int64_t fall_due(const Device& d);
   // An idle worker calls it. The segment that the alarm was set for may be gone, and another be open.
@@ -214,6 +218,7 @@ class Recorder {
   std::atomic<size_t> open_count_{0};  // written under rec_mu_
   std::vector<Instr*> segment_;  // push_mu_: what is being pushed
   std::atomic<double> open_ns_{0};  // written under rec_mu_
+  bool call_open_ = false;       // rec_mu_: one of NumPy's is among what is open
   int64_t due_ns_ = 0;           // rec_mu_: when an idle worker is to flush the open segment, or 0
   size_t due_count_ = 0;  // rec_mu_: how many were open when that was set
   int64_t put_off_ = 0;   // rec_mu_: how often it was

@@ -319,6 +319,7 @@ class Direct(Public):
         hosted_of: int = -1,
         linear: Callable[[str], bool] | None = None,
         times: int = 1,
+        bare: Any = None,
         host: Any = None,
     ) -> None: ...
 

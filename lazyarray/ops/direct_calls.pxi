@@ -19,8 +19,9 @@ cdef frozenset _WAITING = frozenset((
     "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse"))
 
 
-# NumPy multiplies a matrix by itself in another way: with views of one memory these go the long way.
-cdef frozenset _PRODUCTS = frozenset("dot einsum inner matvec multi_dot tensordot vdot vecdot vecmat".split())
+# NumPy multiplies a matrix by itself in another way: with views of one memory these go the long way, unless one is a
+# vector.
+cdef frozenset _PRODUCTS = frozenset("dot einsum inner multi_dot tensordot".split())
 
 
 cdef class Direct(Public):
@@ -33,10 +34,12 @@ cdef class Direct(Public):
     ``hosted``: as what ``recorded`` records is a call of NumPy's, too, calls of ``hosted_of`` arguments (-1: all)
     may have operands of so many bytes, or of the policy's ``hosted_bytes``, if that is less. ``linear`` tells of a
     text, the first argument, whether the work is as large as the operands: then they may have the latter; and
-    ``times`` as much, as the function does little for each element.
+    ``times`` as much, as the function does little for each element. ``bare``: what is called in the place of
+    ``numpys`` where no argument is given by name.
     """
 
     cdef readonly object numpys
+    cdef object bare
     cdef readonly str method
     cdef readonly bint of_lists
     cdef tuple parameters  # their names, interned: what may be given by place, then what only by name
@@ -56,10 +59,11 @@ cdef class Direct(Public):
     def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
                  npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False,
                  bint of_lists=False, npy_intp hosted=0, int hosted_of=-1, linear=None, npy_intp times=1,
-                 host=None):
+                 bare=None, host=None):
         super().__init__(recorded, host, module, None, writes)
         self.hosted, self.hosted_of, self.linear, self.times = hosted, hosted_of, linear, times
         self.numpys, self.most, self.largest = numpys, most, largest
+        self.bare = numpys if bare is None else bare
         self.method = None if method is None else sys.intern(method)
         self.of_lists = of_lists
         self.take_parameters(recorded)
@@ -276,7 +280,7 @@ cdef struct Given:  # the arguments of a call as NumPy gets them
 cdef bint take_operands(Given* given, PyObject** args, Py_ssize_t n, bint apart=False) except -1:
     """Makes NumPy's operands of these arguments, but for those that are made; whether all can be such.
 
-    One array stays one; ``apart``: views of one memory may be copies apart from each other.
+    One array stays one; ``apart``: matrices of one memory may be copies apart from each other.
     """
     cdef Py_ssize_t i, k
     if n > _DIRECT_ARGUMENTS:
@@ -287,7 +291,8 @@ cdef bint take_operands(Given* given, PyObject** args, Py_ssize_t n, bint apart=
             for k in range(i):
                 if args[k] == args[i]:
                     found = <object>given.operands[k]
-                elif not apart and is_tensor(<object>args[k]) and (<Tensor>args[k]).v.same_memory((<Tensor>args[i]).v):
+                elif not apart and is_tensor(<object>args[k]) and (<Tensor>args[k]).v.same_memory((<Tensor>args[i]).v) \
+                        and (<Tensor>args[k]).v.layout.ndim > 1 and (<Tensor>args[i]).v.layout.ndim > 1:
                     return False
         if found is None:
             found = numpys_operand(<object>args[i], &given.scan, 0)
@@ -354,7 +359,7 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     try:
         if not take_operands(&given, args, every, self.apart):
             return None
-        return answer(self.method if as_method else self.numpys, as_method, &given, n, names, self.waits)
+        return answer(self.method if as_method else self.bare if names is NULL else self.numpys, as_method, &given, n, names, self.waits)
     finally:
         give_back(&given)
 

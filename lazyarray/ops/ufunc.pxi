@@ -133,7 +133,7 @@ cdef class Ufunc(UfuncMethods):
         k.any_order = self.exact and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
         if self.line and all(d == dtypes[0] for d in dtypes):
             k.lines = line_loops(ord(self.line), dtype_code(dtypes[0]))
-        if self.nout == 1:
+        if self.nout == 1 and not self.weights:  # a compiled loop would check nothing
             k.code = code_of(self.name, "".join([d.char for d in dtypes]))
         if self.exponents and dtypes[1].kind == "i":
             k.check = negative_exponent
@@ -352,7 +352,7 @@ cdef class Ufunc(UfuncMethods):
         for i in range(self.nin):
             a = operands[i]
             kinds[i] = (<Tensor>a).v.dtype if is_tensor(a) else kind_of(a)
-            if kinds[i] < 0:
+            if kinds[i] < 0 or kinds[i] == kWeakInt and not fits_in(a, PY_SSIZE_T_MAX):
                 return None
         key = (kinds[0] << 16 | kinds[1] << 8) | code
         cdef tuple inputs = self.loops.get(key)

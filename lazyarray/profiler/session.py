@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import json
 import os
@@ -101,27 +102,41 @@ class Session:
         self.recording.finish()
 
 
-class Writer(threading.Thread):
-    """Drains while the profiler runs, every `dump_period` seconds, or sooner if much has come."""
+class Writer:
+    """Drains while the profiler runs, every `dump_period` seconds, or sooner if much has come.
+
+    A thread and a lock of `_thread`: those of `threading` run code in Python, where an interrupt
+    that comes in between is lost (in a callback of its set of threads) or breaks a lock.
+    """
 
     def __init__(self, owner: Session) -> None:
-        super().__init__(name="lazyarray profiler", daemon=True)
-        self.owner, self.over = owner, threading.Event()
+        self._owner = owner
+        self._goes_on = _thread.allocate_lock()  # locked until the end
+        self._goes_on.acquire()
 
-    def run(self) -> None:
-        period = self.owner.config.dump_period
+    def start(self) -> None:
+        """RuntimeError if no thread can be started."""
+        _thread.start_new_thread(self._run, ())
+
+    def end(self) -> None:
+        """With the session's lock; again where that was interrupted."""
+        if self._goes_on.locked():
+            self._goes_on.release()
+
+    def _run(self) -> None:
+        period = self._owner.config.dump_period
         last = time.monotonic()
-        while not self.over.wait(min(period, 0.1)):
+        while not self._goes_on.acquire(timeout=min(period, 0.1)):
             if time.monotonic() - last < period and native.full_blocks() < 16:
                 continue
-            with self.owner.lock:
-                if self.over.is_set():
+            with self._owner.lock:
+                if self._owner.writer is not self:
                     return
                 try:
-                    self.owner.drain()
+                    self._owner.drain()
                 except (OSError, MemoryError) as exc:
                     print(f"lazyarray: the profiler stops: {exc}", file=sys.stderr)
-                    self.owner.writer = None
+                    self._owner.writer = None
                     return
             last = time.monotonic()
 
@@ -224,9 +239,9 @@ def stop() -> None:
     finally:  # also where Ctrl-C ended the wait
         with session.lock:
             session.halt("stopped")
-            writer, session.writer = session.writer, None
-            if writer is not None:
-                writer.over.set()
+            if session.writer is not None:
+                session.writer.end()
+                session.writer = None
             session.drain()
 
 

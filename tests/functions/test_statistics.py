@@ -77,3 +77,24 @@ def test_weighted_averages_of_many(dtype, axis):
                     np.testing.assert_allclose(mine, sure)
     with pytest.raises(ZeroDivisionError, match="Weights sum to zero"):
         la.average(la.array(x), axis, la.zeros(x.shape)).wait_to_read()
+
+
+def test_average_without_weight():
+    """Sums of zero raise at the wait, also where there is nothing to divide."""
+    cases = [
+        ((3, 4), 0, (1.0, -1.0, 0.0)),
+        ((3, 0), 0, (1.0, -1.0, 0.0)),
+        ((0,), None, ()),
+        ((50_000,), None, (0.0,) * 50_000),
+    ]
+    for shape, axis, weights in cases:
+        x, w = np.ones(shape), np.array(weights)
+        with pytest.raises(ZeroDivisionError, match="Weights sum to zero"):
+            np.average(x, axis, w)
+        with pytest.raises(ZeroDivisionError, match="Weights sum to zero"):
+            la.average(la.array(x), axis, la.array(w)).wait_to_read()
+    x, w = np.array([[1e300, 1.0], [0.0, 2.0]]), np.array([1e8, -1e8 * (1 - 1e-10)])
+    with np.errstate(all="raise"):
+        for xp, make in ((np, np.asarray), (la, la.array)):
+            with pytest.raises(FloatingPointError, match="overflow encountered in divide"):
+                np.asarray(xp.average(make(x), axis=0, weights=make(w)))

@@ -10,6 +10,7 @@ import pytest
 import lazyarray as la
 from lazyarray import engine
 from lazyarray.lazy._lazy import _set_policy
+from lazyarray.ops._layout import gil_op
 
 from ..ops.compare import on_gpu
 from .fusing import figures
@@ -306,3 +307,59 @@ def test_what_an_idle_worker_takes_of_a_loop_are_whole_rounds():
         assert last_segment() % 10 == 0
     np.testing.assert_array_equal(one, rounds(x, x, 5)[0])
     np.testing.assert_array_equal(other, rounds(x, x, 5)[1])
+
+
+def called(x, ran, ns):
+    """A call of NumPy's that is said to take so long."""
+
+    def function(v):
+        ran.append(threading.get_ident())
+        return v + 1
+
+    result = gil_op("called", function, [x], x.shape, cost=ns)
+    ran.clear()  # what ran so far was on a miniature, to learn the dtype
+    return result
+
+
+@pytest.mark.host  # by the CPU's figures
+def test_a_short_call_of_numpys_is_left_to_the_waiter():
+    x = la.array(np.ones(1000))
+    la.waitall()
+    with figures(age_ns=1e15, flush_ns=1e5):
+        ran = []
+        y = called(x, ran, 1e5)
+        time.sleep(0.05)
+        assert not ran
+        y.wait_to_read()
+        assert ran
+        z = called(x, ran, 1e6)  # a long one is begun
+        deadline = time.monotonic() + 10
+        while not ran and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert ran
+        z.wait_to_read()
+        ran = []
+        both = called(called(x, ran, 1e5) * 2, ran, 1e5)  # the program goes on
+        deadline = time.monotonic() + 10
+        while not ran and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert ran
+        np.testing.assert_array_equal(both, np.full(1000, 5.0))
+
+
+@pytest.mark.host  # by the CPU's figures
+@pytest.mark.parametrize("before", range(5))
+def test_a_call_that_nobody_waits_for_runs_all_the_same(before):
+    """Also where what came before it in a loop was handed over, and it is left."""
+    x, big, ran = la.ones(100), la.ones(400_000), []
+    la.waitall()
+    kept = []
+    for k in range(before + 1):
+        kept.append(called(x, ran, 60_000))
+        if k == before:
+            break
+        kept.append(big * 2 + big)
+    deadline = time.monotonic() + 10
+    while not all(v._state() == "complete" for v in kept) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert all(v._state() == "complete" for v in kept)

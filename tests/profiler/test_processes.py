@@ -116,7 +116,7 @@ def test_a_file_that_can_no_longer_be_written_stops_the_profiler(tmp_path, capfd
     for _ in range(3000):
         la.profiler.marker("some text that takes a while to fill the room")
     end = time.monotonic() + 20
-    while any(t.name == "lazyarray profiler" for t in threading.enumerate()):
+    while la.profiler.session.session.writer is not None:
         assert time.monotonic() < end
         time.sleep(0.01)
     assert la.profiler.state() == "stopped"

@@ -23,8 +23,7 @@ __all__ = ["ALIASES", "GRADIENTS", "TABLE", "root", "scalar_power", "weighted"]
 scalar_power = TABLE["power"].named("power", SCALAR_POWER)
 
 # The weighted average: a sum by the sum of the weights.
-weighted = TABLE["divide"].named("average", weights=True)
-GRADIENTS[weighted.name] = GRADIENTS["divide"]
+weighted = TABLE["divide"].named("divide", weights=True)
 
 # The root of a sum of squares: at 0 its gradient is 0, as the squares' is.
 root = TABLE["sqrt"].named("root")
