@@ -69,7 +69,7 @@ _HOSTED = frozenset(
 _HOSTED_OF = {"around": 2, "round": 2, "where": 1}
 # ... which take so little for each element that arrays may be so many times as large.
 _TIMES = 4
-_LIGHT = frozenset("argmax argmin trace vdot vecdot".split())
+_LIGHT = frozenset("argmax argmin einsum trace vdot vecdot".split())
 # The same for what takes more than a moment for each element: 64 KB are no work for a worker.
 _HOSTED_PRODUCTS = frozenset("convolve correlate cond det einsum i0 matrix_rank qr slogdet".split())
 _PRODUCTS_BYTES = 1 << 16
@@ -206,14 +206,13 @@ def register(
 
 def _hosted(name: str) -> dict[str, Any]:
     """What tells a `Direct` how large arrays may be which NumPy's function gets."""
+    times = _TIMES if name in _LIGHT else 1
     if name in _HOSTED_PRODUCTS:
-        if name == "einsum":
-            return {"hosted": _PRODUCTS_BYTES, "linear": _is_linear, "times": _TIMES}
-        return {"hosted": _PRODUCTS_BYTES}
+        linear = _is_linear if name == "einsum" else None
+        return {"hosted": _PRODUCTS_BYTES, "linear": linear, "times": times}
     if name in _HOSTED_WRITERS:
         return {"hosted": sys.maxsize}
     if name in _HOSTED:
-        times = _TIMES if name in _LIGHT else 1
         return {"hosted": sys.maxsize, "hosted_of": _HOSTED_OF.get(name, -1), "times": times}
     return {}
 
