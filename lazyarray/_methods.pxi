@@ -41,7 +41,10 @@ cdef inline tuple named(tuple given):
 
 
 cdef tuple spread(tuple given):
+    if not PySequence_Check(given[0]):  # a set has no order, an iterator no end perhaps
+        return given
     try:
+        len(given[0])
         return tuple(given[0])
     except TypeError:
         return given
@@ -340,7 +343,7 @@ cdef class Methods(Operators):
         Returns: None.
         Raises: ValueError if the array is read-only, or if ``value`` is not one number.
         """
-        if isinstance(value, (list, tuple)):
+        if isinstance(value, (list, tuple, range)) or getattr(value, "ndim", 0):
             raise ValueError("setting an array element with a sequence.")
         store_item(self, value)
 

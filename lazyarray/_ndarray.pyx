@@ -17,6 +17,7 @@ cimport numpy as cnp
 from cpython.buffer cimport PyBUF_WRITABLE
 from cpython.complex cimport PyComplex_FromDoubles
 from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_FromDouble
+from cpython.sequence cimport PySequence_Check
 from cpython.object cimport PyObject, PyTypeObject, Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy

@@ -106,6 +106,8 @@ class Compiled(Generic[_P, _R]):
     """A compiled function: see :func:`compile`."""
 
     def __init__(self, function: Callable[_P, _R]) -> None:
+        if not callable(function):
+            raise TypeError(f"compile() is of functions, not of {type(function).__name__}")
         self._function: Callable[..., Any] = function
         self._name: str | None = None  # as an attribute of a class
         self._object: Any = None  # whose method it is

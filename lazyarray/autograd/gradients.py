@@ -114,6 +114,8 @@ def mark_variables(
         raise ValueError("variables, gradients and grad_reqs are of different lengths")
     for x, g, req in zip(xs, grads, reqs, strict=True):
         _requested(req)
+        if not isinstance(g, Tensor):
+            raise TypeError(f"a gradient is an NDArray, not {type(g).__name__}")
         if g.shape != x.shape or g.dtype != x.dtype:
             raise ValueError(
                 f"the gradient of an array of shape {x.shape} and {x.dtype} has shape {g.shape} "
@@ -164,7 +166,7 @@ def _seeds(heads: list[Any], head_grads: Any) -> list[Any]:
         given = list(head_grads)
     if len(given) != len(heads):
         raise ValueError(f"{len(given)} gradients for {len(heads)} heads")
-    if heads and not any(map(recorded, heads)):
+    if not any(map(recorded, heads)):
         raise RuntimeError(
             "backward from an array that wasn't recorded: compute it inside autograd.record(), "
             "from arrays with attach_grad(). A new array has no gradient: update a parameter in "
@@ -176,6 +178,8 @@ def _seeds(heads: list[Any], head_grads: Any) -> list[Any]:
             seeds.append(creation.ones_like(head))
             continue
         g = asarray(g, head.device)
+        if g.dtype.kind == "c" and head.dtype.kind != "c":
+            raise TypeError(f"a gradient of {g.dtype} for a head of {head.dtype}, which is real")
         if g.shape != head.shape:
             raise ValueError(f"a gradient of shape {g.shape} for a head of shape {head.shape}")
         seeds.append(g)

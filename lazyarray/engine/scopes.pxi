@@ -51,6 +51,8 @@ cdef class Stacked:
         return self
 
     def __exit__(self, *exc):
+        if not self.entered:
+            raise RuntimeError(f"{type(self).__name__}: left more often than entered")
         self.entered.pop().pop()
 
 

@@ -11,6 +11,8 @@ from lazyarray.lazy._lazy import Tensor, shape_text
 from lazyarray.ops._layout import Shape
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lazyarray._ndarray import NDArray
 
 
@@ -92,3 +94,23 @@ def _is_of_numbers(v: Any, depth: int) -> bool:
     if type(v) is list or type(v) is tuple:  # perhaps one that is in itself
         return depth < _DEEPEST and all(_is_of_numbers(o, depth + 1) for o in v)
     return type(v) in (int, float, bool, complex, range)
+
+
+def copy_mode(copy: Any) -> bool | None:
+    """What ``copy`` means: True, False, None, what is true or not, or one of NumPy's modes."""
+    if isinstance(copy, str):
+        raise ValueError(f"copy is True, False or None, not {copy!r}")
+    if copy is None or copy is np._CopyMode.IF_NEEDED:  # which has no truth
+        return None
+    return bool(copy)
+
+
+def is_weak(o: Any) -> bool:
+    """Whether it is a number of Python's, whose dtype gives way to that of arrays."""
+    return type(o) in (int, float, complex)
+
+
+def common_dtype(given: Iterable[Any], arrays: Iterable[NDArray]) -> np.dtype[Any]:
+    """The dtype that holds all of ``given``, which ``arrays`` hold; Python's numbers are weak."""
+    pairs = zip(given, arrays, strict=True)
+    return np.result_type(*[o if is_weak(o) else x.dtype for o, x in pairs])

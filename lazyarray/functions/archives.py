@@ -186,6 +186,8 @@ def load(
         "max_header_size": sys.maxsize if allow_pickle else max_header_size,
     }
     if not isinstance(file, (str, os.PathLike)):
+        if not hasattr(file, "read"):
+            os.fspath(file)  # its error
         if mmap_mode is not None:
             raise ValueError("load: only what has a path can be mapped")
         return _read(file, place, how)

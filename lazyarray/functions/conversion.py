@@ -10,6 +10,7 @@ import numpy as np
 from lazyarray import _public
 from lazyarray.context import chosen
 from lazyarray.functions import manipulation
+from lazyarray.functions._checks import copy_mode
 from lazyarray.functions.manipulation import copy
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor, Unheld
@@ -83,7 +84,7 @@ def array(
         simple = _rows.plain_array(obj)
         if simple is not None:
             return simple
-    copy = _copy_mode(copy)
+    copy = copy_mode(copy)
     if ndmax:
         raise Unheld("sequences within ndmax axes are objects")
     place, order = place_of(ctx, device, like), _layout.order_of(order, "K")
@@ -128,15 +129,6 @@ def array(
     if ndmin > x.ndim:
         x = manipulation.reshape(x, (1,) * (ndmin - x.ndim) + x.shape)
     return x
-
-
-def _copy_mode(copy: Any) -> bool | None:
-    """What ``copy`` means: True, False, None, what is true or not, or one of NumPy's modes."""
-    if isinstance(copy, str):
-        raise ValueError(f"copy is True, False or None, not {copy!r}")
-    if copy is None or copy is np._CopyMode.IF_NEEDED:  # which has no truth
-        return None
-    return bool(copy)
 
 
 def order_and_ctx(order: Any, ctx: Any) -> tuple[Any, Any]:

@@ -32,6 +32,10 @@ def _lengths(shape: Any) -> Shape:
             return (_length(shape),)
         except TypeError:
             pass  # some other sequence, or an error
+        kind = type(shape)  # NumPy asks it for its length, and for one after the other
+        if not (hasattr(kind, "__getitem__") and hasattr(kind, "__len__")) or kind is dict:
+            raise TypeError(f"expected a sequence of integers or a single integer, got {shape!r}")
+        shape = [shape[i] for i in range(len(shape))]
     return tuple([_length(n) for n in shape])
 
 

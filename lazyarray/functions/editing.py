@@ -108,8 +108,8 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> NDArray
         each = np.array(given)
         counts = each.astype(np.intp)
         times = counts.item() if counts.size == 1 else 0
-        whole = each.dtype.kind in "iub"
-        if whole and each.shape == x.shape[axis : axis + 1] and not (counts < 0).any():
+        fits = np.can_cast(each.dtype, np.intp) and each.shape == x.shape[axis : axis + 1]
+        if fits and not (counts < 0).any():
             total = int(counts.sum())
         else:  # NumPy's own errors, and the length: on one byte an entry
             total = np.repeat(np.zeros(x.shape[axis], bool), given).size

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.functions._checks import common_dtype, is_weak
 from lazyarray.functions.manipulation import atleast_1d, atleast_2d, atleast_3d, ravel
 from lazyarray.functions.manipulation import copy as copied
 from lazyarray.lazy._lazy import Tensor, note_constant
@@ -97,7 +98,9 @@ def concatenate(
         in_c_order = None not in [contiguous_signature(x) for x in parts]
         order = None if in_c_order else _layout.k_order(parts, len(shape))
         joined = _layout.new(shape, wanted, order, parts[0].device)
-    for x in parts:
+    for o, x in zip(objects, parts, strict=True):
+        if dtype is None and out is None and is_weak(o):
+            continue
         asked = casting != "same_kind" or x.dtype != joined.dtype
         if asked and not np.can_cast(x.dtype, joined.dtype, casting):  # type: ignore[arg-type]
             raise TypeError(
@@ -122,9 +125,7 @@ def _common_dtype(objects: list[Any], parts: list[NDArray]) -> np.dtype[Any]:
     kinds = [x.dtype for x in parts]
     if kinds.count(kinds[0]) == len(kinds):
         return kinds[0]
-    weak = (int, float, complex)  # Python scalars, which only axis=None allows, are weak
-    pairs = zip(objects, kinds, strict=True)
-    return np.result_type(*[o if type(o) in weak else kind for o, kind in pairs])
+    return common_dtype(objects, parts)
 
 
 def stack(

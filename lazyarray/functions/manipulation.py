@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from lazyarray import _numpy_facts
+from lazyarray.functions._checks import copy_mode
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, viewed
@@ -68,7 +69,7 @@ def reshape(
     array([[0, 1, 2],
            [3, 4, 5]])
     """
-    x = asarray(x)
+    x, copy = asarray(x), copy_mode(copy)
     if not copy:
         try:
             return seen(x, _in_place(probe(x), shape, order))

@@ -315,7 +315,7 @@ def nanstd(
     )
     to = None if holds_scalar(result) else result
     deviation: NDArray = elementwise.root(result, out=to)
-    return deviation
+    return deviation if deviation.dtype == result.dtype else deviation.astype(result.dtype)
 
 
 # ---- order --------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from lazyarray.context import chosen
 from lazyarray.functions.conversion import place_of
 from lazyarray.lazy._lazy import Giving, Tensor, paused
 from lazyarray.ops import _layout, _rows
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows, note, refuse, summed_to
 
 if TYPE_CHECKING:
@@ -262,12 +263,9 @@ def _step(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
     if isinstance(start, Tensor) or isinstance(stop, Tensor):
         if parts <= 0:
             return math.nan
-        # Integers wrap in a difference, and bools have none.
-        last, first = [
-            np.asarray(e) * 1.0 if isinstance(e, (list, tuple, np.ndarray)) else e * 1.0
-            for e in (stop, start)
-        ]
-        return (last - first) / parts
+        ends = [np.array(e) if isinstance(e, (list, tuple)) else e for e in (stop, start)]
+        known = [e.dtype if isinstance(e, (Tensor, np.ndarray)) else e for e in ends]
+        return op.subtract(*ends, dtype=np.result_type(*known, 1.0)) / parts
     if parts < 2:
         return np.linspace(start, stop, num, endpoint=endpoint, retstep=True)[1]
     ends = [np.array(e) if isinstance(e, (list, tuple)) else e for e in (stop, start)]

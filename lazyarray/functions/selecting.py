@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray import _numpy_facts
-from lazyarray.functions._checks import along, check_bounds, listed, wrapped
+from lazyarray.functions._checks import along, check_bounds, common_dtype, is_weak, listed, wrapped
 from lazyarray.functions.broadcasting import broadcast_arrays
 from lazyarray.functions.creation import full
 from lazyarray.functions.joining import stack
@@ -184,11 +184,8 @@ def choose(
     """
     given: list[Any] = list(choices)  # type: ignore[arg-type]
     x, *options = operands(a, *given)
-    if any(type(c) in (int, float, complex) for c in given):  # Python's numbers are weak
-        pairs = zip(given, options, strict=True)
-        dtype = np.result_type(
-            *[c if type(c) in (int, float, complex) else o.dtype for c, o in pairs]
-        )
+    if any(is_weak(c) for c in given):
+        dtype = common_dtype(given, options)
         options = [astype(o, dtype, False) for o in options]
     if follows(*options):
         together = stack(broadcast_arrays(*options))
@@ -232,15 +229,12 @@ def select(
     given: list[Any] = [*choicelist, default]
     arrays = operands(*conditions, *given)
     conditions, choices = arrays[: len(conditions)], arrays[len(conditions) :]
-    kinds = [
-        o if type(o) in (int, float, complex) else x.dtype
-        for o, x in zip(given, choices, strict=True)
-    ]
+    dtype = common_dtype(given, choices)
     for i, condition in enumerate(conditions):
         if condition.dtype != np.bool_:
             raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
     shape = np.broadcast_shapes(*[x.shape for x in arrays])
-    result = full(shape, choices.pop(), np.result_type(*kinds), device=arrays[0].device)
+    result = full(shape, choices.pop(), dtype, device=arrays[0].device)
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
         copyto(result, choice, where=condition)
     return result

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray import _numpy_facts
+from lazyarray.functions._checks import is_weak
 from lazyarray.functions.manipulation import ravel
 from lazyarray.functions.sorting import argsort, sort
 from lazyarray.ops import names as op
@@ -44,8 +45,15 @@ def _waited(name: str, *arrays: Any, **options: Any) -> Any:
     xs = operands(*arrays)
     refuse(name, *xs)
     function = getattr(np, name)
-    others = [values(x, f"{name}()") for x in xs[1:]]
-    found = looked_at(xs[0], f"{name}()", lambda v: function(v, *others, **options))
+    weak = [is_weak(o) for o in arrays]  # they are to NumPy, too
+    others = [o if w else values(x, f"{name}()") for o, w, x in zip(arrays, weak, xs, strict=True)][
+        1:
+    ]
+    found = looked_at(
+        xs[0],
+        f"{name}()",
+        lambda v: function(arrays[0] if weak[0] else v, *others, **options),
+    )
     if isinstance(found, tuple):
         return tuple([kept(r, xs[0].device) for r in found])
     return kept(found, xs[0].device)

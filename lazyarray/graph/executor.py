@@ -107,6 +107,8 @@ class Executor:
         self._requests = {
             n.name: requests[n.name] if n.name in gradients else "null" for n in graph.arguments
         }
+        if shared is not None and not isinstance(shared, Executor):
+            raise TypeError(f"shared_exec is an Executor, not {type(shared).__name__}")
         self._shared = shared
         self._use: _Use = _Use() if shared is None else shared._use
         devices = devices_of(graph, ctx, groups(group2ctx))
@@ -177,6 +179,8 @@ class Executor:
             (arg_params, self.arg_dict, "argument"),
             (aux_params or {}, self.aux_dict, "auxiliary state"),
         ):
+            if not isinstance(given, Mapping):
+                raise TypeError(f"each {what} is given by its name, not as {type(given).__name__}")
             for name, value in given.items():
                 if name in mine:
                     _put(mine[name], value, f"{what} {name!r}")

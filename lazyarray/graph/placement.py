@@ -25,6 +25,8 @@ def context(device: Any) -> Context:
 
 def groups(group2ctx: Mapping[str, Any] | None) -> dict[str, Context]:
     """The devices of the groups that ``group2ctx`` names."""
+    if group2ctx is not None and not isinstance(group2ctx, Mapping):
+        raise TypeError(f"group2ctx is a dict of devices, not {type(group2ctx).__name__}")
     return {name: context(device) for name, device in (group2ctx or {}).items()}
 
 

@@ -29,6 +29,8 @@ def run(
     devices: Mapping[Node, Context] | None = None,
 ) -> list[NDArray]:
     """See :meth:`lazyarray.Graph.run`."""
+    if not isinstance(arrays, Mapping):
+        raise TypeError(f"arrays are given by the variables' nodes, not as {type(arrays).__name__}")
     values: dict[Entry, Any] = {Entry(n): x for n, x in arrays.items()}
     uses = Counter([e for n in graph.nodes for e in n.inputs])
     uses.update([*graph.outputs, *[e for _, e in graph.updates]])

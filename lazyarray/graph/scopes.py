@@ -64,7 +64,9 @@ class AttrScope(_Scope):
 
 
 def checked_attributes(attributes: dict[str, str]) -> dict[str, str]:
-    """Attributes, of which each is a string; ValueError otherwise."""
+    """Attributes, of which each is a string; ValueError otherwise, and TypeError for no dict."""
+    if not isinstance(attributes, dict):
+        raise TypeError(f"attributes are a dict, not {attributes!r}")
     for key, value in attributes.items():
         if not isinstance(value, str):
             raise ValueError(f"attributes are strings: {key}={value!r}")
@@ -92,9 +94,11 @@ class NameManager(_Scope):
             name: the name that is given; None: one is made.
             hint: what the node does, "exp" for one.
         Returns: a str.
-        Raises: nothing.
+        Raises: TypeError for a name that is no string.
         """
         if name:
+            if not isinstance(name, str):
+                raise TypeError(f"the name of a node is a string, not {name!r}")
             return name
         self._counts[hint] += 1
         return f"{hint}{self._counts[hint] - 1}"
@@ -136,6 +140,6 @@ class Prefix(NameManager):
             name: the name that is given; None: one is made.
             hint: what the node does, "exp" for one.
         Returns: a str.
-        Raises: nothing.
+        Raises: TypeError for a name that is no string.
         """
         return self._prefix + super().get(name, hint)

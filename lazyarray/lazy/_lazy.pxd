@@ -70,6 +70,7 @@ cdef extern from "lazy/layout.h" namespace "lazyarray" nogil:
         void extent(npy_intp, npy_intp&, npy_intp&)
 
     cbool may_overlap(const Layout&, npy_intp, const Layout&, npy_intp)
+    cbool nests(const Layout&, npy_intp)
     cbool self_overlaps(const Layout&)
     enum:
         kMaxDims "lazyarray::kMaxDims"
@@ -275,6 +276,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         LOG "lazyarray::ErrState::LOG"
     cdef cppclass ErrState:
         uint8_t divide, over, under, invalid
+        uint32_t handler
 
     cdef cppclass PyCallPtr "std::unique_ptr<lazyarray::PyCall>":
         PyCall* get()
@@ -330,6 +332,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         uint32_t filters
         uint32_t site
         uint8_t mode
+        uint32_t handler
     cdef cppclass Hooks:
         CError* (*python)(Instr&, const Crew*) noexcept
         CError* (*recast)(Instr&, const Block&, cbool*) noexcept

@@ -94,6 +94,11 @@ cdef extern from "lazy/mode.h" namespace "lazyarray":
         Called called
     Mode& mode() noexcept
 
+cdef extern from "lazy/entered.h" namespace "lazyarray":
+    cdef cppclass Entered[T]:
+        void enter(T)
+        cbool leave(T*)
+
 
 include "tensor.pxi"
 include "tape.pxi"

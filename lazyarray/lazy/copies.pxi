@@ -93,7 +93,7 @@ cdef bint covers_chunk(const View* v) noexcept:
     """Whether a write through the view overwrites the whole chunk."""
     cdef View* w = <View*>v
     return w.alone() or <size_t>(w.layout.size() * info(v.dtype).size) == w.chunk.nbytes \
-        and not self_overlaps(w.layout)
+        and not self_overlaps(w.layout) and nests(w.layout, info(v.dtype).size)
 
 
 cdef tuple shape_tuple(const View* v):

@@ -19,6 +19,7 @@ cdef enum:
 cdef extern from "lazy/spares.h" namespace "lazyarray":
     cdef cppclass Spares:
         int n
+        void miss()
     Spares spares
     object spare_scalar(int)
     destructor take_over(PyTypeObject*, Py_ssize_t, PyTypeObject**)
@@ -48,6 +49,7 @@ cdef Tensor new_element(int dtype, CDevice device):
     elif spares.n:
         return <Tensor>spare_scalar(dtype)
     else:
+        spares.miss()
         t = blank_tensor(dtype)
         t.v.stand_alone()
     seal(t)

@@ -224,12 +224,12 @@ cdef int give_warnings() except -1:
     todo = []
     for w in pending:
         place = place_of_warning(&w)
-        todo += [(w.filters, text, place, w.mode, w.flags) for text in texts_of(&w)]
+        todo += [(w.filters, text, place, w.mode, w.flags, w.handler) for text in texts_of(&w)]
     cdef list failed = []
     cdef set shown = set()
-    for number, text, place, mode, flags in todo:
+    for number, text, place, mode, flags, handler in todo:
         try:
-            if mode == WARN or not told_otherwise(mode, text, flags):
+            if mode == WARN or not told_otherwise(mode, text, flags, _handlers.get(handler)):
                 give_warning(number, text, place, shown)
         except Exception as exc:  # the others are not lost for it
             failed.append(exc)
@@ -238,12 +238,33 @@ cdef int give_warnings() except -1:
     return 0
 
 
-cdef bint told_otherwise(int mode, str text, int flags) except -1:
-    """Tells of a flag as np.errstate has it, to the handler that np.seterrcall knows now; false: there is none."""
+# What np.seterrcall and np.errstate(call=...) knew as an op was recorded, by numbers: the last ones.
+cdef dict _handlers = {}
+cdef uint32_t _handlers_made = 0
+_MOST_HANDLERS = 1024
+
+
+cdef uint32_t handler_number() except? 0:
+    """The number of the handler that is known now; 0: there is none."""
+    global _handlers_made
+    handler = np.geterrcall()
+    if handler is None:
+        return 0
+    for number, known in _handlers.items():
+        if known is handler:
+            return number
+    if len(_handlers) == _MOST_HANDLERS:
+        del _handlers[next(iter(_handlers))]
+    _handlers_made += 1
+    _handlers[_handlers_made] = handler
+    return _handlers_made
+
+
+cdef bint told_otherwise(int mode, str text, int flags, handler) except -1:
+    """Tells of a flag as np.errstate has it; false: nobody is there to be told."""
     if mode == PRINT:
         print(f"Warning: {text}", file=sys.stderr)
         return True
-    handler = np.geterrcall()
     if handler is None:
         return False
     if mode == CALL:

@@ -77,7 +77,12 @@ bool Fuser::fusable(Instr& in) const {
   if (in.nop > kPassOps || in.ndim >= kAxes || in.ndim == 0) return false;
   if (k.kind != Kernel::ELEMENTWISE && k.kind != Kernel::REDUCE) return false;
   if (in.size() == 0) return false;
-  if (k.kind == Kernel::ELEMENTWISE) return true;
+  if (k.kind == Kernel::ELEMENTWISE) {
+    // Windows meet bytes several times: what is written last stays, so this is done by one, in order.
+    for (int op = in.nin; op < in.nop; ++op)
+      if (!nests(span_of(in, op))) return false;
+    return true;
+  }
   const bool all = in.ndim == 1 && in.reduced == 1;
   const bool one_of_two = in.ndim == 2 && (in.reduced == 1 || in.reduced == 2) && in.shape()[0] > 1;
   if ((!all && !one_of_two) || in.last() == 1) return false;

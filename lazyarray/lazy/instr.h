@@ -99,6 +99,7 @@ struct Operand {
 struct ErrState {
   enum Mode : uint8_t { IGNORE, WARN, RAISE, CALL, PRINT, LOG };
   uint8_t divide = WARN, over = WARN, under = IGNORE, invalid = WARN;
+  uint32_t handler = 0;  // whom CALL and LOG tell: its number (see lazy/filters.pxi); 0: nobody
 };
 
 // An instruction owns counted references to its chunks and never a Python array.

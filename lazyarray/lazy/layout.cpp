@@ -31,6 +31,24 @@ bool may_overlap(const Layout& a, npy_intp asize, const Layout& b, npy_intp bsiz
                      Span{b.ndim, b.shape(), b.strides(), b.offset, bsize});
 }
 
+bool nests(const Span& a) {
+  int order[kMaxDims], n = 0;  // the axes that step, by the size of their steps
+  for (int i = 0; i < a.ndim; ++i) {
+    if (a.shape[i] == 0) return true;
+    if (a.shape[i] == 1 || a.strides[i] == 0) continue;
+    int at = n++;
+    for (; at > 0 && std::abs(a.strides[order[at - 1]]) > std::abs(a.strides[i]); --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  npy_intp reached = a.itemsize;
+  for (int k = 0; k < n; ++k) {
+    const npy_intp step = std::abs(a.strides[order[k]]);
+    if (step < reached) return false;
+    reached += step * (a.shape[order[k]] - 1);
+  }
+  return true;
+}
+
 void k_order(int ndim, int nop, npy_intp const* const* strides, int* order) {
   for (int i = 0; i < ndim; ++i) order[i] = ndim - 1 - i;
   for (int i = 1; i < ndim; ++i) {

@@ -136,11 +136,18 @@ struct Span {
 // interleaves is told apart when both step alike (x[::2] and x[1::2]).
 bool may_overlap(const Span& a, const Span& b);
 
+// Whether each axis steps beyond all that those with smaller steps reach, so that no two indices along
+// those that step name the same byte. The axes of windows (as_strided, sliding_window_view) don't.
+bool nests(const Span& a);
+
 inline void Layout::extent(npy_intp itemsize, npy_intp& low, npy_intp& high) const {
   Span{ndim, shape(), strides(), offset, itemsize}.extent(low, high);
 }
 
 bool may_overlap(const Layout& a, npy_intp asize, const Layout& b, npy_intp bsize);
+inline bool nests(const Layout& a, npy_intp itemsize) {
+  return nests(Span{a.ndim, a.shape(), a.strides(), a.offset, itemsize});
+}
 
 // Whether two different indices of the view may name the same byte (a broadcast axis).
 inline bool self_overlaps(const Layout& a) {

@@ -94,6 +94,7 @@ bool MemoryPlan::alike(const Bundle& bundle, size_t from, size_t to, const Chunk
       if (in.ops[k].chunk != old && in.ops[k].chunk != fresh) continue;
       // A cast with values out of range reads its input once more.
       if (in.kernel->kind != Kernel::ELEMENTWISE || in.kernel->casts_range) return false;
+      if (!nests(span_of(in, k))) return false;
       if (!first) first = &in, op = k;
       else if (!same_walk(span_of(*first, op), span_of(in, k))) return false;
     }

@@ -165,6 +165,7 @@ cdef ErrState current_errstate() except *:
         _errstate.over = _MODES[modes["over"]]
         _errstate.under = _MODES[modes["under"]]
         _errstate.invalid = _MODES[modes["invalid"]]
+        _errstate.handler = handler_number() if {"call", "log"} & set(modes.values()) else 0
         if now is not NULL:
             # Held, so that the address can't come to mean another state.
             Py_INCREF(<object>now)

@@ -20,7 +20,7 @@ Error* warn(Runtime& rt, Instr& in, int flags, const char* name, uint8_t mode) {
     if (!in.site) in.site = interpreter().here();
     in.filters = rt.hooks.filters();
   }
-  const FpWarning mine{flags, name, in.filters, in.site, mode};
+  const FpWarning mine{flags, name, in.filters, in.site, mode, in.errstate.handler};
   if (mode == ErrState::WARN && mine.filters & kMayRaise)
     if (Error* e = rt.hooks.refuse(in, mine)) return e;
   bool known = false;

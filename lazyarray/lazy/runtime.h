@@ -19,9 +19,10 @@ struct FpWarning {
   uint32_t filters;  // what Python's warning filters were: see lazy/filters.pxi
   uint32_t site;
   uint8_t mode;  // of ErrState: a warning, or what np.errstate says instead
+  uint32_t handler;
   bool operator==(const FpWarning& o) const {
     return flags == o.flags && op == o.op && filters == o.filters && site == o.site &&
-           mode == o.mode;
+           mode == o.mode && handler == o.handler;
   }
 };
 constexpr size_t kManyWarnings = 256;

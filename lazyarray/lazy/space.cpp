@@ -100,25 +100,19 @@ bool same_walk(Span a, Span b) {
 }
 
 bool meets_twice(Instr& in, int op) {
+  const Span span = span_of(in, op);
+  if (span.size() == 0) return false;
+  if (nests(span)) {
+    for (int a = 0; a < in.ndim; ++a)
+      if (span.shape[a] > 1 && span.strides[a] == 0) return true;
+    return false;
+  }
   const npy_intp item = info(in.kernel->dtypes[op]).size;
-  std::vector<std::pair<npy_intp, npy_intp>> axes;  // steps without their signs, and lengths
-  for (int a = 0; a < in.ndim; ++a) {
-    if (in.shape()[a] == 0) return false;
-    if (in.shape()[a] > 1) axes.emplace_back(std::abs(in.strides(op)[a]), in.shape()[a]);
-  }
-  std::sort(axes.begin(), axes.end());
-  npy_intp span = item;
-  bool nested = true;  // each axis steps beyond all that the smaller ones reach
-  for (auto [step, n] : axes) {
-    nested &= step >= span;
-    span += step * (n - 1);
-  }
-  if (nested) return false;
   std::vector<npy_intp> places{0};
-  for (auto [step, n] : axes) {
+  for (int a = 0; a < in.ndim; ++a) {
     const size_t before = places.size();
-    for (npy_intp i = 1; i < n; ++i)
-      for (size_t p = 0; p < before; ++p) places.push_back(places[p] + i * step);
+    for (npy_intp i = 1; i < in.shape()[a]; ++i)
+      for (size_t p = 0; p < before; ++p) places.push_back(places[p] + i * in.strides(op)[a]);
   }
   std::sort(places.begin(), places.end());
   for (size_t p = 1; p < places.size(); ++p)

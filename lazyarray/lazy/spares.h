@@ -15,7 +15,12 @@ struct Spares {
   static constexpr int kMany = 1024;    // more than a cache holds
   PyObject* kept[kMost];
   int n = 0;
+  int wanted = kMany;  // not more are kept than were ever missed: results of reductions die, too, but take none
   int in_order = 0;  // so many of them came before the last that were sorted
+
+  void miss() {
+    if (wanted < kMost) wanted++;
+  }
 
   // Many that died in an order of their own, of groups in a dict, say, would be written and read
   // all over the memory ever after. In the order of their addresses they come line by line.
@@ -40,7 +45,7 @@ static void keep_or_dealloc(PyObject* o) {
   if (Py_TYPE(o) == types_of_scalars[v.dtype] &&
       !*reinterpret_cast<PyObject**>(reinterpret_cast<char*>(o) + tensor_parts.weak)) {
     v.let_go();
-    if (spares.n < Spares::kMost) {
+    if (spares.n < spares.wanted) {
       spares.kept[spares.n++] = o;
       return;
     }

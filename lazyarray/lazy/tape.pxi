@@ -266,7 +266,7 @@ cdef class RecordingScope:
     """Within the block this thread records, and trains, as is said; None: as before."""
 
     cdef int recording, training  # -1: as before
-    cdef vector[int] outer        # both bits
+    cdef Entered[int] entered     # both bits
 
     def __init__(self, recording, training):
         self.recording = -1 if recording is None else recording
@@ -274,17 +274,16 @@ cdef class RecordingScope:
 
     def __enter__(self):
         cdef Mode* m = &mode()
-        self.outer.push_back(m.recording << 1 | <int>m.training)
+        self.entered.enter(m.recording << 1 | <int>m.training)
         if self.recording >= 0:
             set_recording(self.recording)
         if self.training >= 0:
             set_training(self.training)
 
     def __exit__(self, *exc):
-        if not self.outer.size():
-            raise RuntimeError("a scope of autograd: left more often than entered")
-        cdef int was = self.outer.back()
-        self.outer.pop_back()
+        cdef int was = 0
+        if not self.entered.leave(&was):
+            raise RuntimeError("a scope of autograd: left more often than entered, in this thread")
         set_recording(was >> 1)
         set_training(was & 1)
 

@@ -270,22 +270,20 @@ cdef CDevice current_device() noexcept:
 cdef class DeviceScope(Device):
     """A device that is, within a ``with`` block, the one that this thread makes new arrays on."""
 
-    cdef vector[CDevice] outer
+    cdef Entered[CDevice] entered
 
     def _checked(self):
         """Raises if the device is not there."""
 
     def __enter__(self):
         self._checked()
-        self.outer.push_back(mode().device)
+        self.entered.enter(mode().device)
         mode().device = self.c
         return self
 
     def __exit__(self, *exc):
-        if not self.outer.size():
-            raise RuntimeError(f"{self!r}: left more often than entered")
-        mode().device = self.outer.back()
-        self.outer.pop_back()
+        if not self.entered.leave(&mode().device):
+            raise RuntimeError(f"{self!r}: left more often than entered, in this thread")
 
 
 def swap_current_device(Device device not None):

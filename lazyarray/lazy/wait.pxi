@@ -179,8 +179,15 @@ cdef class no_sync:
     RuntimeError: float() waits for the value of an array, inside la.no_sync(): wait explicitly (asnumpy, item, wait_to_read) or keep the computation in arrays
     """
 
+    cdef Entered[int] entered
+
+    def __init__(self):
+        pass  # and no arguments
+
     def __enter__(self):
+        self.entered.enter(mode().no_sync)
         mode().no_sync = mode().no_sync + 1
 
     def __exit__(self, *exc):
-        mode().no_sync = mode().no_sync - 1
+        if not self.entered.leave(&mode().no_sync):
+            raise RuntimeError("no_sync(): left more often than entered, in this thread")

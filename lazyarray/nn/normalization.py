@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lazyarray.functions.conversion import ascontiguousarray
 from lazyarray.lazy._lazy import (
+    Tensor,
     is_recording,
     is_training,
     note_call,
@@ -164,7 +165,11 @@ def batch_norm(
     if x.ndim < 2:
         raise ValueError(f"batch_norm: input (n, channels, ...), not shape {x.shape}")
     training = is_training() if training is None else training
-    running = _per_channel("batch_norm", x, running_mean, running_var)
+    for r in (running_mean, running_var) if training else ():
+        if r is not None and not isinstance(r, Tensor):
+            raise TypeError(f"batch_norm writes to running means, which are no {type(r).__name__}")
+    given = [None if r is None else asarray(r, x.device) for r in (running_mean, running_var)]
+    running = _per_channel("batch_norm", x, *given)
     weight, bias = _per_channel("batch_norm", x, weight, bias)
     if not training:
         if running_mean is None or running_var is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,8 @@ class _Trainer:
                 )
         self.lr = lr
         self._check_rate()
+        for key, value in options.items():
+            _check_option(type(self).__name__, key, value)
         self.options = options
         self.state = [[zeros_like(p) for _ in self._kept] for p in self.params]
 
@@ -173,6 +176,8 @@ class _Trainer:
         if not isinstance(lr, Tensor):
             if not isinstance(lr, _REAL):
                 raise TypeError(f"{name}: lr is a number or an array of one, not {lr!r}")
+            if lr != lr:
+                raise ValueError(f"{name}: lr is NaN")
             return
         if lr.size != 1 or lr.dtype.kind not in "fiu":
             raise ValueError(f"{name}: lr is one number, not an array {lr.shape} of {lr.dtype}")
@@ -214,6 +219,16 @@ def _named(name: str, params: Any) -> tuple[list[str], list[NDArray]]:
     return names, arrays
 
 
+def _check_option(name: str, key: str, value: Any) -> None:
+    """That it is a number, not negative, and below 1 where it is the share of a mean that stays."""
+    if not isinstance(value, _REAL):
+        raise TypeError(f"{name}: {key} is a number, not {value!r}")
+    most = 1 if key.startswith("beta") else math.inf
+    if not 0 <= value < most:
+        limit = f", below {most}" if most == 1 else ""
+        raise ValueError(f"{name}: {key} is 0 or more{limit}, not {value!r}")
+
+
 def _number(what: str, own: Any, value: Any) -> Any:
     """``value``, which may be an array of one, as a number of the kind of ``own``."""
     if isinstance(value, (Tensor, np.ndarray)) and value.size == 1:
@@ -235,7 +250,7 @@ class SGD(_Trainer):
         lr: the rate of learning: a number or an array of one, which may be set anew at any time.
         weight_decay: what times the weight is added to the gradient.
     Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is none;
-        both for an ``lr`` that is no number.
+        both for an ``lr`` or another number that is none, or out of its range.
 
     >>> import lazyarray as la
     >>> w = la.array([1.0])
@@ -267,7 +282,7 @@ class Momentum(_Trainer):
         weight_decay: what times the weight is added to the gradient.
         nesterov: whether to look ahead.
     Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is none;
-        both for an ``lr`` that is no number.
+        both for an ``lr`` or another number that is none, or out of its range.
 
     >>> import lazyarray as la
     >>> w = la.array([1.0])
@@ -310,7 +325,7 @@ class Adam(_Trainer):
             the weight, times lr, that goes.
         decoupled: whether the decay is apart from the gradient, as :func:`adamw` has it.
     Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is none;
-        both for an ``lr`` that is no number.
+        both for an ``lr`` or another number that is none, or out of its range.
 
     >>> import lazyarray as la
     >>> w = la.array([1.0])

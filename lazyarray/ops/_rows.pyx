@@ -106,6 +106,7 @@ from lazyarray.lazy._lazy cimport (
     new_element,
     no_sync_now,
     may_overlap,
+    nests,
     new_kernel,
     new_tensor,
     Number,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -36,8 +37,11 @@ void expm1_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, 
       places[count++] = i;
     }
     inner->fn(block, &n, steps, inner->data);
-    for (npy_intp i = 0; i < count; ++i)
+    for (npy_intp i = 0; i < count; ++i) {
+      const bool quiet = !std::isinf(odd[i].real()) && !std::isinf(odd[i].imag()) && !std::fetestexcept(FE_INVALID);
       *reinterpret_cast<Complex*>(block[1] + places[i] * steps[1]) = std::exp(odd[i]) - T(1);
+      if (quiet) std::feclearexcept(FE_INVALID);  // NaNs are handed on without a word
+    }
   }
 }
 

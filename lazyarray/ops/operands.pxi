@@ -355,7 +355,8 @@ cdef Tensor output_like(Layout* space, int dtype, int nin, const View** views, C
 cdef bint written_under(Tensor x, Tensor out) noexcept:
     """Whether writing `out` element by element would change `x` under the loop."""
     if x is None or not x.v.same_memory(out.v) \
-            or x.v.dtype == out.v.dtype and x.v.layout.same_view(out.v.layout):
+            or x.v.dtype == out.v.dtype and x.v.layout.same_view(out.v.layout) \
+            and nests(out.v.layout, out.v.itemsize()):
         return False
     return may_overlap(x.v.layout, x.v.itemsize(), out.v.layout, out.v.itemsize())
 

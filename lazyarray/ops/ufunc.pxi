@@ -538,11 +538,10 @@ cdef class Ufunc(UfuncMethods):
         if self.nout == 2:
             if where is True and dtype is None and casting is None and not rest:
                 return handed(self.two(args, out))
-            rest.update({k: v for k, v in (("dtype", dtype), ("casting", casting)) if v is not None})
-            return handed(self.method("__call__", *args, out=out, where=where, **rest))
+            return handed(self.method("__call__", *args, out=out, **rest | chosen_loop(where, dtype, casting)))
         if out is not None:
             if out is Ellipsis:  # an array, also of shape ()
-                return writable(as_tensor(self(*args, where=where, dtype=dtype, casting=casting, **rest)))
+                return writable(as_tensor(self(*args, **rest | chosen_loop(where, dtype, casting))))
             out = sole_out(out)
         if dtype is not None and where is True and casting is None and not rest:
             result = self.in_loop_of(args, out, dtype_code(dtype))
@@ -554,7 +553,7 @@ cdef class Ufunc(UfuncMethods):
             if order != "K" and order not in ("C", "F", "A"):
                 raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
             if order != "K" and out is None:
-                result = self(*args, where=where, dtype=dtype, casting=casting, **rest)
+                result = self(*args, **rest | chosen_loop(where, dtype, casting))
                 return in_memory_order(result, order) if isinstance(result, Tensor) and not is_scalar(result) else result
             kwargs = loop_choice(self.name, rest)
             if dtype is not None:
@@ -578,6 +577,16 @@ cdef Tensor wide(Tensor x, tuple shape):
 
 cdef object unknown_argument(str name, dict rest):
     return TypeError(f"{name}() got an unexpected keyword argument {next(iter(rest))!r}")
+
+
+cdef dict chosen_loop(where, dtype, casting):
+    """What of these was given: NumPy's ufunc, which may get it, takes no None for the others."""
+    given = {} if where is True else {"where": where}
+    if dtype is not None:
+        given["dtype"] = dtype
+    if casting is not None:
+        given["casting"] = casting
+    return given
 
 
 cdef dict loop_choice(str name, dict rest):

@@ -40,6 +40,8 @@ def test_repeat(repeats):
         for axis in (None, 0, 1, -1, 7):
             check("repeat", a, repeats, axis)
     check("repeat", A[2, 3], np.array([1, 0, 2, 1, 1, 1]))
+    for dtype in ("u4", "u8"):  # the last is no index
+        check("repeat", A[2, 3], np.array([1, 2], dtype), 0)
 
 
 @pytest.mark.parametrize(

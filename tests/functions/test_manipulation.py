@@ -126,6 +126,19 @@ def test_reshape_errors(bad):
     assert str(got) == str(want)
 
 
+def test_reshape_reads_copy_as_numpy_does():
+    x = la.ones((2, 3))
+    for copy in (False, 0, np._CopyMode.NEVER):
+        assert la.reshape(x, 6, copy=copy).var == x.var
+        with pytest.raises(ValueError, match="Unable to avoid"):
+            x.T.reshape(6, copy=copy)
+    for copy in (None, np._CopyMode.IF_NEEDED):
+        assert x.reshape(6, copy=copy).var == x.var
+        assert x.T.reshape(6, copy=copy).shape == (6,)
+    with pytest.raises(ValueError, match="copy is True, False or None"):
+        x.reshape(6, copy="False")
+
+
 @pytest.mark.parametrize("order", "CFAK")
 def test_ravel_flatten_copy(order):
     for a in ARRAYS:

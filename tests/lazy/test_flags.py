@@ -121,6 +121,29 @@ def test_handlers_of_flags_are_told(n, capfd):
     assert want[0] == [("divide by zero", 1), ("overflow", 2)]
 
 
+@pytest.mark.parametrize("n", [3, 5000, 1_000_000])
+def test_a_handler_of_flags_is_that_of_the_line(n):
+    def told(m):
+        calls, lines = [], []
+
+        class Log:
+            write = staticmethod(lines.append)
+
+        with np.errstate(divide="call", call=lambda *given: calls.append(given)):
+            x = m.ones(n) / m.zeros(n)
+        with m.errstate(divide="log", call=Log()):
+            y = m.log(m.zeros(n) * 1)
+        with np.errstate(divide="call", call=lambda *given: calls.append(("other", *given))):
+            z = m.ones(n) / m.zeros(n)
+        for array in (x, y, z):
+            np.asarray(array)
+        return calls, lines
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert told(la) == told(np)
+
+
 def test_a_handler_of_flags_may_raise():
     def fail(name, flags):
         raise LookupError(name)

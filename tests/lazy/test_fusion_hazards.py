@@ -221,6 +221,66 @@ def test_the_jacobi_copies_do_not_share_a_pass_with_what_they_overwrite():
         assert len(stage) <= 2
 
 
+# ---- windows: several of their elements are one ------------------------------------------------
+
+
+def windows(m, b):
+    """Views of ``b`` that meet its elements several times."""
+    step, n, at = b.itemsize, len(b), m.lib.stride_tricks
+    yield at.sliding_window_view(b, 3, writeable=True)
+    yield at.as_strided(b, (2, n // 2), (step, step))
+    yield at.as_strided(b, (3, n // 3), (2 * step, step))
+    yield at.as_strided(b, (n // 3, 2), (3 * step, step))  # these don't
+
+
+def doubled(m, b, w):
+    w *= 2
+
+
+def squared(m, b, w):
+    m.multiply(w, w, out=w)
+
+
+def written_then_read(m, b, w):
+    m.add(m.arange(float(w.size)).reshape(w.shape), 1, out=w)
+    return w * 1
+
+
+def stored_then_read(m, b, w):
+    w[...] = m.arange(float(w.size)).reshape(w.shape)
+    b += 1
+    return w + 1
+
+
+def covered(m, b, w):
+    b[...] = 5
+    w[...] = 1  # as many as b has, but not all of b
+    return b * 2
+
+
+def both_in_turn(m, b, w):
+    b *= 2
+    w += b[:1]
+    b += 1
+    w -= 2
+    return w * w
+
+
+@pytest.mark.parametrize("n", [6, 12, 50, 3000, 40_000, 300_001])
+@pytest.mark.parametrize(
+    "program", [doubled, squared, written_then_read, stored_then_read, covered, both_in_turn]
+)
+def test_writing_to_windows(program, n):
+    for which in range(4):
+        found = []
+        for m in (np, la):
+            b = m.arange(float(n)) + 0.5
+            w = list(windows(m, b))[which]
+            y = program(m, b, w)
+            found.append([np.asarray(x).tobytes() for x in (b, w, w if y is None else y)])
+        assert found[0] == found[1], which
+
+
 # ---- what may fuse -----------------------------------------------------------------------------
 
 

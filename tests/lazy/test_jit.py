@@ -350,6 +350,58 @@ def test_a_flag_in_a_sum_is_told():
         assert np.isinf(s.asnumpy()[3]) and s.asnumpy()[4] == 400
 
 
+def unused(m, x, y):
+    z = x + 0
+    w = 1 / z
+    w[...] = z * 2
+    del z
+    return w + y
+
+
+UNSEEN = {  # programs in which nobody needs what raises a flag
+    "chosen": lambda m, x, y: m.where(x == 0, 0.0, y / x) + 1,
+    "chosen seldom": lambda m, x, y: m.where(x > 0.75, 1 / x, 0) * y,
+    "chosen of sums": lambda m, x, y: m.where(x == 0, 0.0, (y + 1) / x) + 1,
+    "summed": lambda m, x, y: m.where(x == 0, 0.0, y / x).sum(-1),
+    "summed otherwise": lambda m, x, y: (m.minimum(y / x, 3) + 1).sum(-1),
+    "only asked about": lambda m, x, y: m.isnan(m.sqrt(x - 0.25)),
+    "only compared": lambda m, x, y: (y / x > 2) & (y > 0),
+    "largest": lambda m, x, y: m.maximum(m.minimum(y / x, 7), 1),
+    "of whole numbers": lambda m, x, y: m.where(x == 0, 0, (x * 8).astype(int) / x) + y,
+    "overwritten": unused,
+    "narrowed": lambda m, x, y: m.where(x == 0, 1, (y / m.maximum(x, 1e-300)).astype("f4")),
+}
+
+
+def raised(f, *arrays):
+    """What f does to arrays raises; the handler's block is over before it runs."""
+    told = set()
+    with np.errstate(all="call", call=lambda name, flags: told.add(name)):
+        y = f(*arrays)
+    np.asarray(y)
+    return told
+
+
+@pytest.mark.parametrize("what", UNSEEN)
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_a_flag_of_what_nobody_needs_is_told(what, dtype):
+    def ours(x, y):
+        return UNSEEN[what](la, x, y)
+
+    for n, step in itertools.product((5, 64, 203, 1037), (1, 2)):
+        x, y = (np.full((6, n * step), v, dtype)[:, ::step] for v in (0.5, 1))
+        a, b = laid_out(x), laid_out(y)
+        la.waitall()
+        quiet = raised(lambda x, y: UNSEEN[what](np, x, y), x, y)
+        for _ in range(3):  # the loop is tried, and then used
+            assert raised(ours, a, b) == quiet
+        for at in {0, 7 % n, n // 2, n - 1}:
+            x[3, at] = a[3, at] = 0
+            want = raised(lambda x, y: UNSEEN[what](np, x, y), x, y)
+            assert want - quiet and raised(ours, a, b) == want, (n, at, step)
+            x[3, at] = a[3, at] = 0.5
+
+
 @pytest.mark.parametrize("length", [127, 128, 129, 200])  # kLongest is 256
 def test_chains_of_few_operands(length):
     def f(m, x, y):

@@ -16,6 +16,63 @@ asynchronous = pytest.mark.skipif(
 )
 
 
+def elsewhere(f):
+    """f() in another thread; its error."""
+    errors = []
+
+    def run():
+        try:
+            f()
+        except Exception as e:
+            errors.append(e)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return errors[0] if errors else None
+
+
+@pytest.mark.parametrize("scope", [la.no_sync, lambda: la.cpu(1), la.autograd.record])
+def test_a_scope_is_left_by_the_thread_that_entered_it(scope):
+    def state():
+        found = []
+        with la.autograd.pause():
+            pass
+        found.append((la.current_context(), la.autograd.is_recording()))
+        try:
+            float(la.ones(200_000).sum())
+        except RuntimeError:
+            found.append("no_sync")
+        return found
+
+    outside = state()
+    s = scope()
+    with pytest.raises(RuntimeError, match="left more often than entered"):
+        s.__exit__(None, None, None)
+    assert state() == outside
+    s.__enter__()
+    inside = state()
+    assert inside != outside
+    assert "left more often" in str(elsewhere(lambda: s.__exit__(None, None, None)))
+    assert state() == inside
+
+    def also():
+        with s:
+            assert state() == inside
+
+    assert elsewhere(also) is None and state() == inside
+    s.__enter__()
+    s.__exit__(None, None, None)
+    assert state() == inside
+    s.__exit__(None, None, None)
+    assert state() == outside
+
+
+def test_no_sync_takes_no_arguments():
+    with pytest.raises(TypeError):
+        la.no_sync("a")
+
+
 def test_the_report_counts_waits_by_line():
     la.sync_report(reset=True)
     x = la.ones(4)

@@ -78,3 +78,15 @@ def test_underflow_is_told():
         for m in (np, la):
             with m.errstate(all="raise"), pytest.raises(FloatingPointError, match="underflow"):
                 store(m, m.zeros(8, "f4"))
+
+
+@pytest.mark.parametrize(
+    "value", [[1], (1, 2, 3), range(3), np.ones(1), np.ones(3), np.ones((1, 1)), la.ones(3)]
+)
+def test_an_array_is_filled_with_one_number_only(value):
+    x = la.arange(3.0)
+    with pytest.raises(ValueError, match="setting an array element with a sequence"):
+        x.fill(value)
+    assert x.asnumpy().tolist() == [0, 1, 2]
+    x.fill(la.array(2))
+    assert x.asnumpy().tolist() == [2, 2, 2]

@@ -148,10 +148,15 @@ bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
   const CompiledLoop::Function loop = chain.loop->on_trial();
   if (!loop) return false;  // another thread is at it
   loop(ptrs, counts, steps[0]);
-  take_flags(false);
-  for (int m = chain.begin; m < chain.end; ++m)
-    if (plan_.members[m].role != Member::NOTHING) step(m, begin, spot, flags);
+  const int raised = take_flags(false);
+  // What it raises makes NumPy's loops run again, which tell; so it may raise more than they, not less.
   bool same = true;
+  for (int m = chain.begin; m < chain.end; ++m) {
+    if (plan_.members[m].role == Member::NOTHING) continue;
+    const int before = flags[m];
+    step(m, begin, spot, flags);
+    same &= !(flags[m] & ~before & heard(*instrs_[m]) & ~raised);
+  }
   char* found[kPlaces];
   locate(chain, begin, spot, found, counts);
   for (int i = 0; i < chain.operands; ++i) {

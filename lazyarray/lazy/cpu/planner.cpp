@@ -235,7 +235,9 @@ void Planner::choose_tiles(Plan& p, const Form& form, npy_intp rows, npy_intp pe
   if (form.open == Form::TREE) {
     p.cut = axes.n - 1;
     p.complex_tree = form.tree == Kernel::Split::PAIRWISE_COMPLEX;
-    p.length = std::max<npy_intp>(want, 128);  // what NumPy's sum never cuts
+    // No less than what NumPy's sum never cuts; no more pieces than a list may name that is made before anyone
+    // knows whether there is memory.
+    p.length = std::max({want, npy_intp{128}, axes.shape[p.cut] >> 20});
     pairwise_leaves(0, axes.shape[p.cut], p.length, p.complex_tree, p.leaves);
     p.pieces = static_cast<npy_intp>(p.leaves.size());
     p.leaves.push_back(axes.shape[p.cut]);

@@ -12,7 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lazyarray.lazy.cpu.jit.expressions import LANES, TYPES, Writer, write
+from lazyarray.lazy.cpu.jit.expressions import (
+    LANES,
+    TYPES,
+    Writer,
+    may_raise,
+    needs_operands,
+    write,
+)
 from lazyarray.lazy.formulas import JOINS
 
 _AXES = 8  # from one operand's steps to the next's: kAxes of lazy/space.h
@@ -32,6 +39,26 @@ class Loop:
             self.results[operand] = value
         # By the sums' values: what is added up, and its dtype.
         self.sums = {s[3]: (s[2], s[1][0]) for s in self.instructions if s[0] in JOINS}
+        self.unseen = self._unseen()
+        self.all_bits: dict[str, str] = {}  # see body()
+
+    def _unseen(self) -> list[tuple[str, str]]:
+        """Results of ops that may raise flags, and their dtypes, that no operand needs for sure.
+
+        Flags are heard of whatever becomes of a result: NumPy's loops compute all of it. To LLVM an
+        operation has no effect but its result: it drops what nobody needs (the root in
+        ``isnan(sqrt(x))``), and moves what is seldom chosen (``where(x == 0, 0, y / x)``) to where
+        it is chosen.
+        """
+        seen = {*self.results.values(), *self.sums}
+        unseen = []
+        for name, dtypes, *given, result in reversed(self.instructions):
+            if result not in seen and name not in JOINS and may_raise(name, dtypes):
+                unseen.append((result, dtypes[-1]))
+                seen.add(result)
+            if result in seen and needs_operands(name, dtypes):
+                seen.update(given)
+        return unseen
 
     def still(self, k: int) -> bool:
         """Whether an operand is one element for the whole innermost loop."""
@@ -43,7 +70,8 @@ class Loop:
         """Writes what is done for an element, or eight; gives all values by their names.
 
         ``kept`` has the values of the operands that stand still, ``address(k)`` writes where the
-        others' elements are.
+        others' elements are. ``all_bits`` has, by its type, a number that depends on all unseen
+        values.
         """
         values = dict(kept)
         for k, (c, access, _) in enumerate(self.operands):
@@ -54,6 +82,13 @@ class Loop:
             if name not in JOINS:
                 still = [g in constants for g in given]
                 values[result] = write(w, name, dtypes, [values[g] for g in given], still)
+        self.all_bits = {}
+        for value, c in self.unseen:
+            number = "i32" if c == "f" else "i64"
+            t = w.type(number)
+            bits = w(f"bitcast {w.type(TYPES[c][0])} {values[value]} to {t}")
+            known = self.all_bits.get(number)
+            self.all_bits[number] = w(f"or {t} {known}, {bits}") if known else bits
         for k, (c, access, step) in enumerate(self.operands):
             if access == "w" and step != "r":
                 _store(w, c, values[self.results[f"a{k}"]], address(k), self._step(k))

@@ -302,6 +302,36 @@ def can_compile(name: str, dtypes: str) -> bool:
     return _has_rules(name, dtypes, kinds)
 
 
+@cache
+def may_raise(name: str, dtypes: str) -> bool:
+    """Whether an op may raise a floating-point flag: it computes floats."""
+    if name == "cast":
+        return dtypes == "df"
+    if dtypes[-1] not in "fd" or name == "copy":
+        return False
+    text = getattr(FORMULAS[name], _KINDS[TYPES[dtypes[0]][1]])
+    return any(
+        isinstance(node, ast.BinOp) or (isinstance(node, ast.Name) and node.id == "sqrt")
+        for node in ast.walk(parsed(text))
+    )
+
+
+@cache
+def needs_operands(name: str, dtypes: str) -> bool:
+    """Whether all operands are needed for any result: of arithmetic, not of what chooses."""
+    if name in JOINS:
+        return True
+    if name in ("cast", "copy"):
+        return set(dtypes) <= {"f", "d"}
+    text = getattr(FORMULAS[name], _KINDS[TYPES[dtypes[0]][1]])
+    return dtypes[-1] in "fd" and all(
+        isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Name, ast.Constant, ast.Call, ast.Load))
+        and (not isinstance(node, ast.Call) or ast.unparse(node.func) == "sqrt")
+        for node in ast.walk(parsed(text))
+        if not isinstance(node, (ast.operator, ast.unaryop))
+    )
+
+
 # Formulas of no operation: constants, and a bool's byte, which need not be 0 or 1.
 _NO_OPERATION = ("True", "False", "a")
 

@@ -60,11 +60,10 @@ def row(loop: Loop) -> list[str]:
             f"  %sum{j} = load {t}, ptr %sum{j}p",
             f"  %total{j} = {_plus(c)} {t} {zero}, %sum{j}",
         ]
-        lines += [
-            f"  store {t} %total{j}, ptr %b{operand[1:]}_{inner}"
-            for operand, given in loop.results.items()
-            if given == value
-        ]
+        to = [operand for operand, given in loop.results.items() if given == value]
+        lines += [f"  store {t} %total{j}, ptr %b{operand[1:]}_{inner}" for operand in to]
+        if not to:  # its flags are heard of all the same
+            lines.append(f"  store volatile {t} %total{j}, ptr %sum{j}p")
     return [*lines, f"  br label %tail{inner - 1}"]
 
 
@@ -79,6 +78,7 @@ _ARGUMENTS = "(ptr %bases, ptr %steps, i64 %from, i64 %n, ptr %sums)"
 def _leaf(w: Writer, loop: Loop) -> list[str]:
     sums = list(enumerate(loop.sums.values()))
     lines = [f"define internal void @leaf{_ARGUMENTS} alwaysinline {{", "entry:"]
+    lines += [f"  %sink = alloca <{LANES} x i64>"] if loop.unseen else []
     kept: dict[str, str] = {}
     for k, (c, _, step) in enumerate(loop.operands):
         if step == "r":
@@ -94,7 +94,11 @@ def _leaf(w: Writer, loop: Loop) -> list[str]:
     lines += _taken(w)
 
     def part(index: str, kept: dict[str, str]) -> dict[str, str]:
-        return loop.body(w, kept, lambda k: element_address(w, loop, k, f"%b{k}", index))
+        values = loop.body(w, kept, lambda k: element_address(w, loop, k, f"%b{k}", index))
+        w.lines += [
+            f"  store volatile {w.type(t)} {x}, ptr %sink" for t, x in loop.all_bits.items()
+        ]
+        return values
 
     lines += ["  %whole = and i64 %n, -8"]
     w.wide = True

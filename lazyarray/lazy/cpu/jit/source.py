@@ -18,6 +18,11 @@ def llvm_text(description: str, name: str) -> str:
     operands, inner = loop.operands, loop.inner
     lines = [f"define void @{name}(ptr %ptrs, ptr %counts, ptr %steps) {{", "entry:"]
     lines += rows.scratch(loop) if loop.sums else []
+    lines += (
+        [f"  %sink_{t} = alloca {t}" for t in ("i32", "i64")]
+        if loop.unseen and not loop.sums
+        else []
+    )
     for i in range(inner + 1):
         lines.append(f"  %np{i} = getelementptr i64, ptr %counts, i64 {i}")
         lines.append(f"  %n{i} = load i64, ptr %np{i}, !invariant.load !2")
@@ -72,13 +77,19 @@ def _elements(w: Writer, loop: Loop) -> list[str]:
     loop.body(w, kept, lambda k: element_address(w, loop, k, f"%b{k}_{inner}", "%i"))
     start = "entry" if inner == 0 else f"head{inner - 1}"
     then = "exit" if inner == 0 else f"tail{inner - 1}"
+    bits = loop.all_bits
     return [
         *before,
         "  br label %inner",
         "inner:",
         f"  %i = phi i64 [ 0, %{start} ], [ %next, %inner ]",
+        *(f"  %met_{t} = phi {t} [ 0, %{start} ], [ %all_{t}, %inner ]" for t in bits),
         *w.lines,
+        *(f"  %all_{t} = or {t} %met_{t}, {x}" for t, x in bits.items()),
         "  %next = add nuw nsw i64 %i, 1",
         f"  %more = icmp slt i64 %next, %n{inner}",
-        f"  br i1 %more, label %inner, label %{then}, !llvm.loop !1",
+        "  br i1 %more, label %inner, label %over, !llvm.loop !1",
+        "over:",
+        *(f"  store volatile {t} %all_{t}, ptr %sink_{t}" for t in bits),
+        f"  br label %{then}",
     ]
