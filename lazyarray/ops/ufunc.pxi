@@ -533,6 +533,8 @@ cdef class Ufunc(UfuncMethods):
             if is_symbol(o):
                 rest.update(out=out, dtype=dtype, casting=casting, where=None if where is True else where)
                 return built(o, self.name, args, rest)
+        if where is None:
+            where = False  # as NumPy has it: None is not true
         if out is not None and of_numpys(out):
             return into_numpys(self, out, args, rest | {"where": where, "dtype": dtype, "casting": casting})
         if self.nout == 2:

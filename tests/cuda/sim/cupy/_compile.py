@@ -1,9 +1,11 @@
 """Compiling CUDA sources with g++ into libraries that the simulated driver loads."""
 
+import contextlib
 import hashlib
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -45,6 +47,24 @@ def _host_text(code):
     return f'#line 1 "source.cu"\n{text}\n#line 1 "entries"\nSIM_LIBRARY\n{entries}'
 
 
+def _header(folder, options):
+    """What each source begins with, as g++ has read it already: that is half of what it does."""
+    digest = hashlib.sha256(DEVICE.read_bytes() + repr((FLAGS, options)).encode())
+    room = folder / f"header-{digest.hexdigest()[:24]}"
+    header = room / DEVICE.name
+    if not room.exists():
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            made = pathlib.Path(scratch) / "made"
+            made.mkdir()
+            text = shutil.copy(DEVICE, made)
+            flags = [f for f in FLAGS if f != "-shared" and not f.startswith("-Wl,")]
+            command = ["g++", "-x", "c++-header", *flags, *options, text, "-o", f"{text}.gch"]
+            subprocess.run(command, check=True)
+            with contextlib.suppress(OSError):  # another process was first
+                made.rename(room)
+    return header
+
+
 def library(code, options, folder):
     """The compiled library's path; kept on disk by the hash of all that it depends on."""
     kept = [o for o in options if o.startswith(("-D", "-std", "--std"))]
@@ -57,9 +77,10 @@ def library(code, options, folder):
     path = folder / f"kernel-{digest.hexdigest()[:24]}.so"
     if path.exists():
         return path
+    header = str(_header(folder, kept))
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = pathlib.Path(scratch) / path.name
-        command = ["g++", "-x", "c++", *FLAGS, *kept, "-include", str(DEVICE), "-", "-o", str(made)]
+        command = ["g++", "-x", "c++", *FLAGS, *kept, "-include", header, "-", "-o", str(made)]
         done = subprocess.run(
             [*command, "-lm"],
             input=text,
