@@ -1,6 +1,7 @@
 """Wrong and odd input: NumPy's errors, raised at the call; arrays as they were; no crash."""
 
 import copy
+import itertools
 import math
 import subprocess
 import sys
@@ -18,6 +19,7 @@ def environment(xp):
     return {
         "np": xp,
         "math": math,
+        "itertools": itertools,
         "a": xp.arange(12.0).reshape(3, 4),
         "b": xp.arange(4.0),
         "i": xp.arange(12).reshape(3, 4),
@@ -95,6 +97,18 @@ np.take(a, [3], axis=0)
 np.put(a, [99], 5)
 np.repeat(a, -1)
 np.zeros((2, -1))
+np.zeros({3})
+np.ones(iter([2, 3]))
+np.empty({2: 1, 3: 1})
+np.full(itertools.count(1), 2)
+np.random.normal(size={3})
+a.reshape({3, 4})
+a.reshape(iter([4, 3]))
+a.transpose({0, 1})
+np.repeat(b, np.array([1, 2, 3, 4], "u8"))
+b.fill(np.ones(1))
+b.reshape(2, 2, copy="no")
+np.load(3)
 np.zeros((10**10, 10**10))
 np.zeros(3, dtype="nope")
 np.broadcast_to(b, (2**40, 2**40))
@@ -150,6 +164,14 @@ i[0] = [1.5, 2.5, 3.5, 4.5]
 i[[0]] = [1.5, 2.5, 3.5, 4.5]
 u[:] = range(5)
 np.add(a, 1, out=a, where=1)
+np.add(a, 1, out=a, where=None)
+np.union1d(a.astype("f4"), 2.5)
+np.setxor1d(u, -1, assume_unique=True)
+np.concatenate((u, 300), axis=None)
+np.nanstd(i, dtype="i4")
+np.linspace(np.ones(3, "f2"), np.ones(3, "?"), 3, retstep=True)
+np.linspace(np.ones(3, "u1"), 1j, 3, retstep=True)
+np.expm1(np.array([complex(math.nan, 1)]))
 np.add(a, 1, out=a, where=[True, False, True, False])
 np.add(a, 1, out=a, where=m)
 np.modf(a + 0.5, out=(a, None))

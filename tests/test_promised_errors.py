@@ -55,6 +55,14 @@ s.astype("f4", order="Q")                                       ValueError
 s.astype("f4", casting="Q")                                     ValueError
 s.fill("text")                                                  ValueError
 x.fill([7.0])                                                   ValueError
+la.compile(3)                                                   TypeError
+la.sym.exp(la.sym.var("x"), name=3)                             TypeError
+la.autograd.mark_variables([x], [3])                            TypeError
+la.sym.exp(la.sym.var("x")).graph.run(3)                        TypeError
+la.nn.mse_loss(x, None)                                         TypeError
+la.nn.batch_norm(la.ones((2, 3)), [1.0] * 3, [1.0] * 3, training=True)  TypeError
+la.linalg.multi_dot(3)                                          TypeError
+la.AttrScope().__exit__(None, None, None)                       RuntimeError
 s.put(3, 7)                                                     IndexError
 s.put(0, "text")                                                ValueError
 s.put(0, 7, mode="Q")                                           ValueError

@@ -185,13 +185,15 @@ def load(
         "pickle_kwargs": {"encoding": encoding, "fix_imports": fix_imports},
         "max_header_size": sys.maxsize if allow_pickle else max_header_size,
     }
-    if not isinstance(file, (str, os.PathLike)):
+    if not isinstance(file, (str, bytes, os.PathLike)):
         if not hasattr(file, "read"):
-            os.fspath(file)  # its error
+            raise TypeError(
+                f"expected str, bytes or os.PathLike object, or a file, not {type(file).__name__}"
+            )
         if mmap_mode is not None:
             raise ValueError("load: only what has a path can be mapped")
         return _read(file, place, how)
-    path = os.fspath(file)
+    path = os.fsdecode(file)
     if not os.path.isfile(path) and os.path.isfile(path + ".npy"):
         path += ".npy"
     if mmap_mode is not None and not is_archive(path):

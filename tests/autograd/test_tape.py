@@ -125,6 +125,19 @@ def test_no_elements():
     assert x.grad.shape == (0, 3)
 
 
+def test_heads_and_their_gradients_that_are_none():
+    x = leaf([1, 2])
+    with autograd.record():
+        y = x * 2
+    with pytest.raises(TypeError, match="a gradient of complex128 for a head of float64"):
+        y.backward(la.array([1 + 5j, 2]))
+    y.backward(la.array([1, 2]))
+    assert x.grad.asnumpy().tolist() == [2, 4]
+    for nothing in (lambda: autograd.backward([]), lambda: autograd.grad([], x)):
+        with pytest.raises(RuntimeError, match="wasn't recorded"):
+            nothing()
+
+
 # ---- scopes -------------------------------------------------------------------------------------
 
 

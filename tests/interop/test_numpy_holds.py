@@ -489,3 +489,11 @@ def test_shapes_are_asked_of_what_has_one():
     for f in ("shape", "ndim", "size"):
         assert getattr(la, f)(Odd()) == getattr(np, f)(Odd())
     assert la.size(Odd(), 1) == np.size(Odd(), 1) == 3
+
+
+@quiet
+def test_a_ufunc_of_objects_with_other_arguments():
+    objects = np.array([1, 2, 3], object)
+    for given in ({"order": "C"}, {"dtype": object}):
+        agree(la.add(la.arange(3), objects, **given), np.add(np.arange(3), objects, **given))
+    assert la.add(la.arange(3), objects, out=...).tolist() == [1, 3, 5]

@@ -208,6 +208,25 @@ def test_refused():
         nn.Adam([la.ones(2)])
 
 
+@pytest.mark.parametrize(
+    "make, error",
+    [
+        (lambda w: nn.Adam(w, beta1=1.0), ValueError),
+        (lambda w: nn.Adam(w, beta2=-0.1), ValueError),
+        (lambda w: nn.Adam(w, eps="a"), TypeError),
+        (lambda w: nn.Adam(w, weight_decay=-1), ValueError),
+        (lambda w: nn.Momentum(w, 0.1, momentum=float("nan")), ValueError),
+        (lambda w: nn.SGD(w, float("nan")), ValueError),
+        (lambda w: nn.SGD(w, 0.1, weight_decay=None), TypeError),
+    ],
+)
+def test_numbers_out_of_range_are_refused(make, error):
+    w = la.ones(2)
+    w.attach_grad()
+    with pytest.raises(error):
+        make(w)
+
+
 def test_a_parameter_without_a_gradient_is_named():
     w, b = la.ones((2, 3)), la.ones(3)
     w.attach_grad()
