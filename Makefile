@@ -64,7 +64,7 @@ demo: $(VENV)/.installed-examples
 	$(BIN)/python examples/train_digits.py $(ARGS)
 
 test: lint
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/python tools/test_all.py $(ARGS)
 
 # All of what decides a number, by files that take seconds: who runs when, what is fused, the rows, NumPy's
 # programs, captured ones, gradients; then random programs. 7,100 tests in 75 s of processor time; those of

@@ -14,7 +14,7 @@ from numpy._core.multiarray import c_einsum
 
 from lazyarray import functions
 from lazyarray._ndarray import NDArray
-from lazyarray.ops._rows import Direct, Public, set_method, tell_methods
+from lazyarray.ops._rows import LIGHT_TIMES, Direct, Public, set_method, tell_methods
 
 # NumPy's own is run for these: what we do for large arrays costs more for small ones. Those that
 # are as fast either way are not listed (`python -m benchmarks.calls` tells), nor what gives views,
@@ -67,8 +67,7 @@ _HOSTED = frozenset(
 )
 # ... with so many arguments alone: `where` and `round` of others are loops of ours.
 _HOSTED_OF = {"around": 2, "round": 2, "where": 1}
-# ... which take so little for each element that arrays may be so many times as large.
-_TIMES = 4
+# ... which take little for each element.
 _LIGHT = frozenset("argmax argmin einsum trace vdot vecdot".split())
 # The same for what takes more than a moment for each element: 64 KB are no work for a worker.
 _HOSTED_PRODUCTS = frozenset("convolve correlate cond det einsum i0 matrix_rank qr slogdet".split())
@@ -206,7 +205,7 @@ def register(
 
 def _hosted(name: str) -> dict[str, Any]:
     """What tells a `Direct` how large arrays may be which NumPy's function gets."""
-    times = _TIMES if name in _LIGHT else 1
+    times = LIGHT_TIMES if name in _LIGHT else 1
     if name in _HOSTED_PRODUCTS:
         linear = _is_linear if name == "einsum" else None
         return {"hosted": _PRODUCTS_BYTES, "linear": linear, "times": times}

@@ -102,7 +102,8 @@ def _length(start: Any, stop: Any, step: Any) -> int | None:
         ratio = delta / step
         if isinstance(ratio, complex) or (ratio == 0) != (delta == 0):
             return None
-        return max(0, math.ceil(ratio))
+        length = max(0, math.ceil(ratio))
+        return length if length <= _MOST else None
     except (TypeError, ValueError, ArithmeticError):
         return None
 

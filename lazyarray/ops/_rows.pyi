@@ -298,6 +298,8 @@ class Public:
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
+LIGHT_TIMES: int
+
 class Direct(Public):
     numpys: Any
     method: str | None

@@ -23,6 +23,10 @@ cdef extern from "numpy/arrayobject.h":
     int NPY_ARRAY_WRITEABLE
 
 
+# Functions that take little for each element: arrays may be so many times as large.
+LIGHT_TIMES = 4
+
+
 # ---- operands and results -----------------------------------------------------------------------
 
 

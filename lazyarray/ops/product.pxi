@@ -72,7 +72,7 @@ cdef class MatMul(Row):
         cdef Layout* lb = &b.v.layout
         if la.ndim == 0 or lb.ndim == 0:
             raise ValueError(
-                "matmul: Input operand 0 does not have enough dimensions (has 0, gufunc core "
+                f"matmul: Input operand {0 if la.ndim == 0 else 1} does not have enough dimensions (has 0, gufunc core "
                 "with signature (n?,k),(k,m?)->(n?,m?) requires 1)")
         same_device(a, b)
         cdef Kernel* k = self.kernel_for(a.v.dtype, b.v.dtype)

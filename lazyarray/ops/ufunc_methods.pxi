@@ -109,7 +109,8 @@ cdef class UfuncMethods(Row):
             return found
         result = None
         if out is None:  # hosted, for what is recorded is a call of NumPy's, too
-            result = direct_call(self.ufunc.reduceat, (array, indices, axis, dtype), PY_SSIZE_T_MAX, _DIRECT_LENGTH, 4)
+            result = direct_call(self.ufunc.reduceat, (array, indices, axis, dtype), PY_SSIZE_T_MAX, _DIRECT_LENGTH,
+                                 LIGHT_TIMES)
         if result is None:
             result = self.method("reduceat", array, indices, axis, dtype, out)
         return of_class_of(array, result) if out is None else result

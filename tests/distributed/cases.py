@@ -96,7 +96,9 @@ SHAPES = [(), (0,), (1,), (5,), (3, 4), (70, 90)]
 
 @case
 def reductions():
-    for dtype in DTYPES:
+    # All by two; each by three or by four.
+    some = DTYPES if D.size() == 2 else DTYPES[D.size() % 2 :: 2]
+    for dtype in some:
         for op in UFUNCS:
             if op == "mean" and np.dtype(dtype).kind not in "fc":
                 raises(TypeError, lambda d=dtype: D.allreduce(la.zeros(2, d), "mean"), "floats")
