@@ -2,8 +2,8 @@
 
 python tools/test_all.py [pytest's arguments]
 
-What mostly waits for processes that it starts (compilers, ranks, workers, examples) takes half of
-the time, and one core. The other half is this process's own work, on the other core.
+Half of the time is that of tests which wait for processes that they start (compilers, ranks,
+workers, examples). The others keep one core busy. With tests/lazy the two take as long.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-WAITING = [
-    "tests/cuda", "tests/dask", "tests/distributed", "tests/faults", "tests/profiler",
+FIRST = [
+    "tests/cuda", "tests/dask", "tests/distributed", "tests/faults", "tests/lazy", "tests/profiler",
     "tests/test_docs.py", "tests/test_examples.py", "tests/test_import.py", "tests/test_types.py",
     "tests/test_wheel.py",
 ]  # fmt: skip
@@ -25,13 +25,13 @@ def main(arguments: list[str]) -> int:
     if arguments:
         return subprocess.call([*PYTEST, *arguments])
     with tempfile.TemporaryFile() as said:
-        waiting = subprocess.Popen([*PYTEST, *WAITING], stdout=said, stderr=subprocess.STDOUT)
+        first = subprocess.Popen([*PYTEST, *FIRST], stdout=said, stderr=subprocess.STDOUT)
         try:
-            status = subprocess.call([*PYTEST, *(f"--ignore={path}" for path in WAITING)])
-            status = waiting.wait() or status
+            status = subprocess.call([*PYTEST, *(f"--ignore={path}" for path in FIRST)])
+            status = first.wait() or status
         finally:
-            waiting.kill()
-            waiting.wait()
+            first.kill()
+            first.wait()
             said.seek(0)
             sys.stdout.buffer.write(said.read())
             sys.stdout.flush()

@@ -45,15 +45,15 @@ def _waited(name: str, *arrays: Any, **options: Any) -> Any:
     xs = operands(*arrays)
     refuse(name, *xs)
     function = getattr(np, name)
-    weak = [is_weak(o) for o in arrays]  # they are to NumPy, too
-    others = [o if w else values(x, f"{name}()") for o, w, x in zip(arrays, weak, xs, strict=True)][
-        1:
+    # Python's numbers stay what they are: to NumPy, too, they are weak.
+    others = [
+        o if is_weak(o) else values(x, f"{name}()") for o, x in zip(arrays[1:], xs[1:], strict=True)
     ]
-    found = looked_at(
-        xs[0],
-        f"{name}()",
-        lambda v: function(arrays[0] if weak[0] else v, *others, **options),
-    )
+
+    def run(v: Any) -> Any:
+        return function(arrays[0] if is_weak(arrays[0]) else v, *others, **options)
+
+    found = looked_at(xs[0], f"{name}()", run)
     if isinstance(found, tuple):
         return tuple([kept(r, xs[0].device) for r in found])
     return kept(found, xs[0].device)

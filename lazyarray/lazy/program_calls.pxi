@@ -141,7 +141,7 @@ def call_key(arrays):
     cdef npy_intp word[4]
     cdef ErrState errors = current_errstate()
     word[0] = recording() + 2 * m.training + 4 * (
-        errors.divide + 8 * (errors.over + 8 * (errors.under + 8 * errors.invalid)))
+        errors.divide + 8 * (errors.over + 8 * (errors.under + 8 * (errors.invalid + 8 * <npy_intp>errors.handler))))
     word[1] = current_device().number()
     word[2] = plain_filters()
     key.append(<char*>word, 3 * sizeof(npy_intp))

@@ -144,6 +144,19 @@ def test_a_handler_of_flags_is_that_of_the_line(n):
         assert told(la) == told(np)
 
 
+def test_a_handler_of_flags_is_that_of_the_call_of_a_compiled_function():
+    @la.compile
+    def f(x):
+        return 1 / x + 1
+
+    told = []
+    for k in range(4):
+        with np.errstate(divide="call", call=lambda name, flags, k=k: told.append((k, name))):
+            y = f(la.zeros(3000))
+        y.wait_to_read()
+    assert told == [(k, "divide by zero") for k in range(4)]
+
+
 def test_a_handler_of_flags_may_raise():
     def fail(name, flags):
         raise LookupError(name)
