@@ -379,3 +379,11 @@ def test_one_element_among_many():
 
     both(program, values(50, "f8"), values(1, "f8"))
     both(program, values((5, 10), "f8"), values((1, 1), "f8"))
+
+
+def test_a_sum_of_more_than_there_is_memory_for():
+    # Pieces were listed first, one for each 8192 elements.
+    for x in (la.ones(2**50), la.ones((4, 2**50))):
+        with pytest.raises(MemoryError, match="unable to allocate"):
+            float(x.sum())
+    assert float(la.ones(3).sum()) == 3
