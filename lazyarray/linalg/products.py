@@ -88,7 +88,7 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: NDArray | None = None) -> NDA
     >>> la.linalg.multi_dot([la.ones((2, 3)), la.ones((3, 4)), la.ones(4)]).asnumpy()
     array([12., 12.])
     """
-    xs = operands(*list(arrays))
+    xs = operands(*list(arrays))  # what is no sequence is list()'s error
     if len(xs) < 2:
         raise ValueError("Expecting at least two arrays.")
     if len(xs) == 2:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from lazyarray.lazy.formulas import FORMULAS, JOINS, parsed
@@ -256,9 +256,15 @@ class _Formula:
         return [v for v, _, _ in values], *values[0][1:]
 
 
+def _text(name: str, kind: str) -> str | None:
+    """An op's formula, for operands of which the first is of this kind; None: it has none."""
+    text: str | None = getattr(FORMULAS.get(name), _KINDS[kind], None)
+    return text
+
+
 def _write(w: Writer, name: str, dtypes: str, values: list[str]) -> str:
     kinds = [TYPES[c][1] for c in dtypes]
-    text = getattr(FORMULAS.get(name), _KINDS[kinds[0]], None)
+    text = _text(name, kinds[0])
     if text is None:
         raise Unknown(name)
     operands = [
@@ -302,6 +308,18 @@ def can_compile(name: str, dtypes: str) -> bool:
     return _has_rules(name, dtypes, kinds)
 
 
+_PLAIN = (
+    ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Name, ast.Constant, ast.Load,
+)  # fmt: skip
+
+
+def _parts_of(name: str, dtypes: str) -> Iterator[ast.AST]:
+    """The nodes of the formula of an op that is compiled."""
+    text = _text(name, TYPES[dtypes[0]][1])
+    assert text is not None
+    return ast.walk(parsed(text))
+
+
 @cache
 def may_raise(name: str, dtypes: str) -> bool:
     """Whether an op may raise a floating-point flag: it computes floats."""
@@ -309,10 +327,9 @@ def may_raise(name: str, dtypes: str) -> bool:
         return dtypes == "df"
     if dtypes[-1] not in "fd" or name == "copy":
         return False
-    text = getattr(FORMULAS[name], _KINDS[TYPES[dtypes[0]][1]])
     return any(
         isinstance(node, ast.BinOp) or (isinstance(node, ast.Name) and node.id == "sqrt")
-        for node in ast.walk(parsed(text))
+        for node in _parts_of(name, dtypes)
     )
 
 
@@ -323,12 +340,10 @@ def needs_operands(name: str, dtypes: str) -> bool:
         return True
     if name in ("cast", "copy"):
         return set(dtypes) <= {"f", "d"}
-    text = getattr(FORMULAS[name], _KINDS[TYPES[dtypes[0]][1]])
     return dtypes[-1] in "fd" and all(
-        isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Name, ast.Constant, ast.Call, ast.Load))
-        and (not isinstance(node, ast.Call) or ast.unparse(node.func) == "sqrt")
-        for node in ast.walk(parsed(text))
-        if not isinstance(node, (ast.operator, ast.unaryop))
+        isinstance(node, _PLAIN)
+        or (isinstance(node, ast.Call) and ast.unparse(node.func) == "sqrt")
+        for node in _parts_of(name, dtypes)
     )
 
 
@@ -342,7 +357,7 @@ def _has_rules(name: str, dtypes: str, kinds: list[str]) -> bool:
     Each op of a program is asked for when it is first recorded: to parse the formula takes 20 to
     70 us. Tests hold this against `write`; where it were wrong, a chain would be refused.
     """
-    text = getattr(FORMULAS.get(name), _KINDS[kinds[0]], None)
+    text = _text(name, kinds[0])
     chooses = " if a else " in (text or "")
     if text is None or len(set(dtypes[chooses:-1])) > 1:
         return False
