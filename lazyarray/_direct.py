@@ -46,7 +46,8 @@ _LINALG = """
     multi_dot norm pinv qr slogdet solve svd svdvals tensordot tensorinv tensorsolve trace vecdot
     vector_norm"""
 _FFT = """
-    fft fft2 fftfreq fftn fftshift ifft ifft2 ifftn ifftshift ihfft rfft rfft2 rfftfreq rfftn"""
+    fft fft2 fftn fftshift ifft ifft2 ifftn ifftshift ihfft rfft rfft2 rfftn"""
+_FREQUENCIES = "fftfreq rfftfreq"
 _FFT_TO_REAL = "hfft irfft irfft2 irfftn"
 # By native ways of ours, or recorded: most give views.
 _NATIVE = """
@@ -59,19 +60,26 @@ _NATIVE = """
 # (FlushPolicy::hosted_bytes).
 _HOSTED = frozenset(
     f"""{_FFT} {_FFT_TO_REAL}
-    append argmax argmin argwhere around ascontiguousarray asfortranarray bincount byteswap choose
-    compress delete digitize ediff1d extract flatnonzero gradient histogram histogram_bin_edges
-    hstack insert matvec median nanargmax nanargmin nanmedian nanpercentile nanquantile nonzero norm
-    percentile quantile ravel_multi_index round take trace tril tril_indices_from triu
-    triu_indices_from unravel_index vdot vecdot vecmat vector_norm where""".split()
+    append argmax argmin argpartition argwhere around ascontiguousarray asfortranarray bincount
+    byteswap choose compress delete diagflat digitize ediff1d extract flatnonzero
+    gradient histogram histogram_bin_edges hstack insert matvec median nanargmax nanargmin nanmedian
+    nanpercentile nanquantile nonzero norm packbits partition percentile quantile ravel_multi_index
+    round take trace tril tril_indices_from triu triu_indices_from unravel_index vdot vecdot vecmat
+    vector_norm vstack where""".split()
 )
 # ... with so many arguments alone: `where` and `round` of others are loops of ours.
 _HOSTED_OF = {"around": 2, "round": 2, "where": 1}
-# ... which take little for each element.
-_LIGHT = frozenset("argmax argmin einsum trace vdot vecdot".split())
+# ... which take some 0.1 ns for each byte: 1.6 MB are no work for a worker.
+_LIGHT = frozenset(
+    """
+    append argmax argmin byteswap compress delete diagflat ediff1d einsum extract fftshift
+    histogram_bin_edges hstack ifftshift insert matvec nonzero norm packbits ravel_multi_index round
+    trace tril_indices_from triu_indices_from vdot vecdot vecmat vector_norm vstack""".split()
+)
 # The same for what takes more than a moment for each element: 64 KB are no work for a worker.
 _HOSTED_PRODUCTS = frozenset("convolve correlate cond det einsum i0 matrix_rank qr slogdet".split())
 _PRODUCTS_BYTES = 1 << 16
+_SHORT_KERNEL = 11  # NumPy has a loop for these
 
 # NumPy's own without the layers of Python, which take as long, for calls without keywords.
 _BARE = {"einsum": c_einsum}
@@ -86,6 +94,7 @@ _BY_METHOD = frozenset(
 _WRITERS = "copyto fill_diagonal place put put_along_axis putmask"
 # ... of which we record a call of NumPy's.
 _HOSTED_WRITERS = frozenset("place put put_along_axis putmask".split())
+_HOSTED_WRITING_METHODS = frozenset("partition put".split())
 # Methods of arrays, by NumPy's of the same name.
 _METHODS = """
     argmax argmin argpartition argsort byteswap choose compress copy cumprod cumsum dot nonzero
@@ -99,6 +108,7 @@ _BY_THEMSELVES = frozenset("from_dlpack isscalar iterable ndim shape size".split
 # Bytes of the operands, and the largest integer among them.
 _SMALL = (512, 64)
 _SMALL_NUMBERS = (128, 180)
+_LENGTHS = (sys.maxsize, 100_000)
 
 
 # Each puts functions that may run at once in the place of those that always record; the namespaces
@@ -120,7 +130,9 @@ def in_lazyarray(space: ModuleType) -> None:
     for name in _METHODS.split():
         set_method(NDArray, name, **_hosted(name))
     for name in _WRITING_METHODS.split():
-        set_method(NDArray, name, writes=True)
+        set_method(
+            NDArray, name, writes=True, hosted=sys.maxsize if name in _HOSTED_WRITING_METHODS else 0
+        )
     for name in _NATIVE_METHODS.split():
         set_method(NDArray, name, native=True)
     tell_methods(NDArray)
@@ -134,6 +146,7 @@ def in_linalg(space: ModuleType) -> None:
 def in_fft(space: ModuleType) -> None:
     places = _places(space)
     _replace(places, space, np.fft, np.fft, _FFT)
+    _replace(places, space, np.fft, np.fft, _FREQUENCIES, _LENGTHS)
     _replace(places, space, np.fft, _OfSomething(np.fft), _FFT_TO_REAL)
     register(space, np.fft)
 
@@ -207,8 +220,7 @@ def _hosted(name: str) -> dict[str, Any]:
     """What tells a `Direct` how large arrays may be which NumPy's function gets."""
     times = LIGHT_TIMES if name in _LIGHT else 1
     if name in _HOSTED_PRODUCTS:
-        linear = _is_linear if name == "einsum" else None
-        return {"hosted": _PRODUCTS_BYTES, "linear": linear, "times": times}
+        return {"hosted": _PRODUCTS_BYTES, "linear": _LINEAR.get(name), "times": times}
     if name in _HOSTED_WRITERS:
         return {"hosted": sys.maxsize}
     if name in _HOSTED:
@@ -216,11 +228,30 @@ def _hosted(name: str) -> dict[str, Any]:
     return {}
 
 
+def _einsum_is_linear(subscripts: Any, _operand: Any) -> bool:
+    return type(subscripts) is str and _has_all_axes(subscripts)
+
+
 @lru_cache(1024)
-def _is_linear(subscripts: str) -> bool:
+def _has_all_axes(subscripts: str) -> bool:
     """Whether one operand of einsum has all the axes: the work is as large as that operand."""
     terms = [set(term) for term in subscripts.replace(" ", "").split("->")[0].split(",")]
     return any(len(term) == len(set.union(*terms)) for term in terms)
+
+
+def _one_is_short(a: Any, v: Any) -> bool:
+    """Whether NumPy convolves in one pass over the longer operand."""
+    try:
+        return min(len(a), len(v)) <= _SHORT_KERNEL
+    except TypeError:
+        return True  # a number
+
+
+_LINEAR = {
+    "einsum": _einsum_is_linear,
+    "convolve": _one_is_short,
+    "correlate": _one_is_short,
+}
 
 
 def _replace(

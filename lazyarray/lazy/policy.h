@@ -39,10 +39,11 @@ struct FlushPolicy {
   // then holds the GIL.
   int64_t hosted_bytes = 400000;
   int64_t lent_bytes = 16384;    // from this size on NumPy gets the memory itself, not a copy
-  // So many random numbers are drawn at once, some 10 ns each. (Microseconds for 100, 1000, 5000 normal
-  // numbers, waited for: at once 2.0, 11.6, 55; as an op 5.8, 29, 71. A program that draws 9000 a step:
-  // 5.8 ms at once, 7.6 as ops, NumPy 6.9. Large ones had better run beside.)
-  int64_t draws = 10000;
+  // So many random numbers are drawn at once, 3 to 12 ns each. (Microseconds, waited for, at once and as an op: 1000
+  // normal numbers 11.6 and 29; 20,000 and 50,000 uniform ones 51 and 70, 129 and 161; as many integers 70 and 119,
+  // 142 and 241. A program that draws 9000 a step: 5.8 ms at once, 7.6 as ops, NumPy 6.9. Larger ones had better
+  // run beside.)
+  int64_t draws = 50000;
   // So many elements read one by one that weren't there, and the next waits for their array: recorded, each costs
   // several times a read. (20,000 draws grouped in a loop: 17 ms recorded, 9.3 so, NumPy 7.4.)
   int late_reads = 16;

@@ -32,8 +32,8 @@ cdef class Direct(Public):
     ``direct_bytes``, ``largest`` the largest integer among them. Where NumPy's is but a call of an array's
     method, ``method`` is that method's name. ``of_lists``: for arrays the way of ``recorded`` is as fast.
     ``hosted``: as what ``recorded`` records is a call of NumPy's, too, calls of ``hosted_of`` arguments (-1: all)
-    may have operands of so many bytes, or of the policy's ``hosted_bytes``, if that is less. ``linear`` tells of a
-    text, the first argument, whether the work is as large as the operands: then they may have the latter; and
+    may have operands of so many bytes, or of the policy's ``hosted_bytes``, if that is less. ``linear`` tells of
+    the first two arguments whether the work is as large as the operands: then they may have the latter; and
     ``times`` as much, as the function does little for each element. ``bare``: what is called in the place of
     ``numpys`` where no argument is given by name.
     """
@@ -349,7 +349,7 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     begin_scan(&given.scan)
     if self.hosted_of < 0 or self.hosted_of == every:
         hosted = recorder().policy.hosted_bytes * self.times
-        if self.linear is None or not n or type(<object>args[0]) is not str or not self.linear(<object>args[0]):
+        if self.linear is None or n < 2 or not self.linear(<object>args[0], <object>args[1]):
             hosted = min(hosted, self.hosted)
         given.scan.left = max(given.scan.left, hosted)
     set_limits(&given.scan, self.most, self.largest)

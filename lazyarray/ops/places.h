@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lazy/cpu/gather.h"
+#include "lazy/cpu/turn.h"
 #include "lazy/loop.h"
 
 namespace lazyarray {
@@ -95,6 +96,9 @@ void copy_of(char* to, const npy_intp* to_steps, const char* from, const npy_int
     return;
   }
   const npy_intp n = shape[0], ours = to_steps[0], theirs = steps[0];
+  if (ndim == 2 && theirs == sizeof(T) && to_steps[1] == theirs && steps[1] != theirs
+      && turn(sizeof(T), to, ours, from, steps[1], n, shape[1]))
+    return;
   if (ndim == 1 && ours == sizeof(T) && theirs == ours) {
     std::memcpy(to, from, n * sizeof(T));
   } else if (ndim == 1 && ours == sizeof(T) && !theirs) {

@@ -79,7 +79,9 @@ cdef class UfuncMethods(Row):
         found = told_by_class(self, "accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
         if found is not NotImplemented:
             return found
-        result = direct_call(self.ufunc.accumulate, (array, axis, dtype)) if out is None else None
+        result = None
+        if out is None:
+            result = direct_call(self.ufunc.accumulate, (array, axis, dtype), PY_SSIZE_T_MAX, _DIRECT_LENGTH, 1)
         if result is None:
             result = self.method("accumulate", array, axis, dtype, out)
         return of_class_of(array, result) if out is None else result

@@ -2,8 +2,22 @@
 #include "lazy/cpu/elementwise.h"
 
 #include "lazy/cpu/lines.h"
+#include "lazy/cpu/turn.h"
 
 namespace lazyarray {
+
+// Whether a copy's last two axes are a transposed copy, which is then made.
+static bool turned(const Kernel& kernel, const Block& b) {
+  const int inner = b.ndim - 1, outer = inner - 1, size = info(kernel.dtypes[0]).size;
+  const npy_intp *from = b.strides[0], *to = b.strides[1];
+  const int row = to[inner] == size ? inner : outer, column = inner + outer - row;  // axes
+  if (to[row] != size || from[column] != size || b.shape[row] < kTurned || b.shape[column] < kTurned) return false;
+  bool can = true;
+  each(b, outer, [&](char* const* p, const npy_intp*) {
+    can = can && turn(size, p[1], to[column], p[0], from[row], b.shape[column], b.shape[row]);
+  });
+  return can;
+}
 
 static void call_loops(const Kernel& kernel, const Block& b, void* data) {
   const int inner = b.ndim - 1;
@@ -18,6 +32,7 @@ static void call_loops(const Kernel& kernel, const Block& b, void* data) {
       each(b, inner - 1, [&](char* const* p, const npy_intp*) { lines(p, n, rows, outer); });
       return;
     }
+  if (inner > 0 && kernel.copies && turned(kernel, b)) return;
   auto call = [&](char* const* p, const npy_intp*) {
     char* args[kMaxOperands];  // some loops move their argument pointers
     for (int k = 0; k < b.nop; ++k) args[k] = p[k];

@@ -5,6 +5,8 @@
 
 namespace lazyarray {
 
+static constexpr npy_intp kLineOfRows = 16;
+
 std::shared_ptr<const Plan> Planner::plan(const Stage& stage) {
   describe(stage);
   if (auto known = plans_.find(key_)) {
@@ -64,6 +66,14 @@ int Planner::walk(Instr* in, int k) {
   }
   walks_.push_back({in, k});
   return static_cast<int>(n);
+}
+
+// Whether it is a transposed copy: along its last two axes, see lazy/cpu/turn.h.
+static bool is_turned(Instr& in) {
+  if (!in.kernel->copies || in.ndim < 2 || in.ops[0].chunk == nullptr) return false;
+  const npy_intp item = info(in.kernel->dtypes[0]).size;
+  const npy_intp *from = in.strides(0) + in.ndim - 2, *to = in.strides(1) + in.ndim - 2;
+  return (from[0] == item && to[1] == item && from[1] != item) || (from[1] == item && to[0] == item && to[1] != item);
 }
 
 void Planner::build(Plan& p, const Stage& stage) {
@@ -145,6 +155,7 @@ void Planner::build(Plan& p, const Stage& stage) {
     }
   }
   for (size_t m = 0; m < n; ++m) skip_copy(stage, static_cast<int>(m));
+  turns_ = std::any_of(stage.instrs.begin(), stage.instrs.end(), [](Instr* in) { return is_turned(*in); });
   std::vector<npy_intp> alive(n, 0);
   for (const Life& l : lives_)
     if (l.level == p.axes.n && l.copied_by < 0)
@@ -257,6 +268,9 @@ void Planner::choose_tiles(Plan& p, const Form& form, npy_intp rows, npy_intp pe
     // So many rows are added up at a time (see Pass::columns).
     else if (form.open == Form::COLUMNS && p.length < whole && inner * kRowsAtOnce <= 2 * policy.most)
       p.length = std::min(whole, (p.length + kRowsAtOnce - 1) / kRowsAtOnce * kRowsAtOnce);
+    // Rows of transposed copies are read by cache lines.
+    else if (turns_ && p.length < whole && inner * kLineOfRows <= 2 * policy.most)
+      p.length = std::min(whole, (p.length + kLineOfRows - 1) / kLineOfRows * kLineOfRows);
     p.pieces = (whole + p.length - 1) / p.length;
   }
   p.tiles = p.pieces;

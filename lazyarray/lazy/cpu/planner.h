@@ -79,6 +79,7 @@ class Planner {
   npy_intp panels_ = 1;
   int panel_axis_ = 0;  // if there are several: the axis of the plan that they cut
   bool from_memory_ = false;  // it waits for memory more than it computes
+  bool turns_ = false;         // it has a transposed copy
   std::vector<int> life_of_;  // by chunk: -1 not met yet, -2 memory
   PlanCache<const Plan> plans_{512, 8192};  // by their members, of 1 KiB
 };
