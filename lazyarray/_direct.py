@@ -25,9 +25,9 @@ _BY_NUMPY = """
     ascontiguousarray asfortranarray average bincount column_stack compress concatenate convolve
     copy correlate cross cumprod cumsum cumulative_prod cumulative_sum delete digitize dot dstack
     ediff1d einsum extract flatnonzero geomspace gradient histogram histogram_bin_edges hstack i0
-    inner insert interp intersect1d isclose iscomplex isreal lexsort linspace logspace matvec median
-    nanargmax nanargmin nanmedian nanpercentile nanquantile nonzero packbits partition percentile
-    poly polyadd polyfit polyint polymul polysub quantile ravel_multi_index repeat round
+    inner insert interp intersect1d isclose iscomplex isin isreal lexsort linspace logspace matvec
+    median nanargmax nanargmin nanmedian nanpercentile nanquantile nonzero packbits partition
+    percentile poly polyadd polyfit polyint polymul polysub quantile ravel_multi_index repeat round
     searchsorted select setdiff1d setxor1d sort sort_complex take take_along_axis tensordot trace
     tril tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts
     unique_inverse unravel_index vdot vecdot vecmat vstack where"""
@@ -36,6 +36,7 @@ _SQUARES = """
     asanyarray asarray cov diagflat empty full kron meshgrid ones pad tensordot vander zeros"""
 # The same of numbers alone: NumPy makes them in the time that recording them takes.
 _OF_NUMBERS = "eye identity indices tri tril_indices triu_indices"
+_WINDOWS = "bartlett blackman hamming hanning kaiser"
 _TO_A_LENGTH = "unpackbits"
 # As large as an operand times a number.
 _MULTIPLES = "block choose full_like histogram2d histogramdd ones_like resize tile"
@@ -61,11 +62,11 @@ _NATIVE = """
 _HOSTED = frozenset(
     f"""{_FFT} {_FFT_TO_REAL}
     append argmax argmin argpartition argwhere around ascontiguousarray asfortranarray bincount
-    byteswap choose compress delete diagflat digitize ediff1d extract flatnonzero
-    gradient histogram histogram_bin_edges hstack insert matvec median nanargmax nanargmin nanmedian
-    nanpercentile nanquantile nonzero norm packbits partition percentile quantile ravel_multi_index
-    round take trace tril tril_indices_from triu triu_indices_from unravel_index vdot vecdot vecmat
-    vector_norm vstack where""".split()
+    byteswap choose compress delete diagflat digitize ediff1d extract flatnonzero gradient histogram
+    histogram_bin_edges hstack insert isin matvec median nanargmax nanargmin nanmedian nanpercentile
+    nanquantile nonzero norm packbits partition percentile quantile ravel_multi_index round take
+    trace tril tril_indices_from triu triu_indices_from unravel_index vdot vecdot vecmat vector_norm
+    vstack where""".split()
 )
 # ... with so many arguments alone: `where` and `round` of others are loops of ours.
 _HOSTED_OF = {"around": 2, "round": 2, "where": 1}
@@ -109,6 +110,7 @@ _BY_THEMSELVES = frozenset("from_dlpack isscalar iterable ndim shape size".split
 _SMALL = (512, 64)
 _SMALL_NUMBERS = (128, 180)
 _LENGTHS = (sys.maxsize, 100_000)
+_SHORT_LENGTHS = (sys.maxsize, 1000)
 
 
 # Each puts functions that may run at once in the place of those that always record; the namespaces
@@ -121,6 +123,7 @@ def in_lazyarray(space: ModuleType) -> None:
     _replace(places, space, np, np, _BY_NUMPY)
     _replace(places, space, np, np, _SQUARES, _SMALL)
     _replace(places, space, np, np, _OF_NUMBERS, _SMALL_NUMBERS)
+    _replace(places, space, np, np, _WINDOWS, _SHORT_LENGTHS)
     _replace(places, space, np, _OfSomething(np), _TO_A_LENGTH)
     _replace(places, space, np, np, _MULTIPLES, (1 << 15, _SMALL[1]))
     _replace(places, space, np, np, _OF_LISTS, of_lists=True)

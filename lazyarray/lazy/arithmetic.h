@@ -24,7 +24,9 @@ struct Term {
   bool weak;    // Python's own number
   bool array;   // an array without axes ...
   bool scalar;  // ... that NumPy gives as a scalar
-  bool other_size;  // an integer of another dtype than int64
+  bool other_size;  // an integer of another dtype than int64, or a truth
+  bool truth;
+  bool narrow;      // of another size: int64 holds all of its dtype's values
   int64_t whole;
   double real, imag;
 

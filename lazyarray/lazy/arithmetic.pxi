@@ -5,7 +5,7 @@
 cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
     cdef cppclass Term:
         int kind
-        bint weak, array, scalar, other_size
+        bint weak, array, scalar, other_size, truth, narrow
         int64_t whole
         double real, imag
         void take(double) noexcept
@@ -36,13 +36,13 @@ cdef int64_t _EXACT = 1l << 53  # doubles hold each integer up to here
 cdef bint take_term(object o, Term* v) noexcept:
     """The value of a Python number, or of an array without axes that is at hand.
 
-    Of integers those that 64 bits hold, which `other_size` says of other dtypes than int64.
+    Of integers those that 64 bits hold, which `other_size` says of other dtypes than int64; truths are 0 and 1.
     """
     cdef int64_t n
     cdef Tensor t
     cdef char* p
     cdef type kind = type(o)
-    v.array = v.scalar = v.other_size = False
+    v.array = v.scalar = v.other_size = v.truth = v.narrow = False
     v.weak = True
     if kind is float:
         v.take(PyFloat_AS_DOUBLE(o))
@@ -84,7 +84,11 @@ cdef bint take_term(object o, Term* v) noexcept:
         v.other_size = True
         n = whole_at(p, info(t.v.dtype).size, info(t.v.dtype).kind == b"i")
         v.take_whole(n)
+        v.narrow = info(t.v.dtype).kind == b"i" or info(t.v.dtype).size < 8
         return info(t.v.dtype).kind == b"i" or n >= 0
+    elif t.v.dtype == D_BOOL:
+        v.other_size = v.truth = v.narrow = True
+        v.take_whole(p[0] != 0)
     else:
         return False
     return True
@@ -183,7 +187,7 @@ cdef Tensor quick(int op, object a, object b):
         return new_whole(n) if whole_of(op, x.whole, y.whole, &n) else None
     if not take_term(a, &x) or not take_term(b, &y):
         return None
-    if x.other_size and y.kind != DOUBLE or y.other_size and x.kind != DOUBLE:
+    if x.other_size and not is_widened(op, &x, &y) or y.other_size and not is_widened(op, &y, &x):
         return None
     if x.kind == WHOLE and y.kind == WHOLE and op != QUICK_DIVIDE:
         return new_whole(n) if whole_of(op, x.whole, y.whole, &n) else None
@@ -193,6 +197,15 @@ cdef Tensor quick(int op, object a, object b):
     if op >= QUICK_POWER and not (as_numpys_double(&x, &y) and as_numpys_double(&y, &x) and (x.scalar or y.scalar)):
         return None
     return new_double(r) if double_of(op, x.real, y.real, &r) else None
+
+
+cdef inline bint is_widened(int op, const Term* x, const Term* other) noexcept:
+    """Whether ``x``, which is no int64, is computed with as the ``other``'s dtype has it: int64 or float64."""
+    if x.truth and op > QUICK_DIVIDE:
+        return False
+    if other.kind == DOUBLE:
+        return True
+    return x.narrow and other.kind == WHOLE and not other.other_size and (x.truth or not other.weak)
 
 
 cdef inline bint as_numpys_double(const Term* x, const Term* other) noexcept:
@@ -277,11 +290,16 @@ cdef Tensor quick_logic(int op, Tensor a, object b):
 
 
 cdef Tensor quick_part(Tensor x, int part):
-    """The real (0) or imaginary (1) part of a complex number; None where it isn't that simple."""
+    """The real (0) or imaginary (1) part of a number; None where it isn't that simple."""
     cdef Tensor t
-    if x.v.dtype != D_C16 and x.v.dtype != D_C8 or x.v.layout.ndim or not lone_ops() \
-            or not x.v.at_hand():
+    cdef bint is_complex = info(x.v.dtype).kind == b"c"
+    if x.v.layout.ndim or not lone_ops() or not x.v.at_hand() \
+            or (x.v.dtype != D_C16 and x.v.dtype != D_C8 if is_complex else part == 0):
         return None
+    if not is_complex:
+        t = new_element(x.v.dtype, x.v.device())
+        memset(t.v.elements(), 0, info(x.v.dtype).size)
+        return t
     cdef bint is_double = x.v.dtype == D_C16
     t = new_element(D_F8 if is_double else D_F4, x.v.device())
     if is_double:
@@ -339,7 +357,7 @@ cdef Tensor quick_unary(int op, Tensor a):
         return None
     if Py_TYPE(a) == _scalar_types[D_F8] and double_at_hand(a, &r):
         return new_double(-r if negative else fabs(r))
-    if not take_term(a, &x):
+    if not take_term(a, &x) or x.truth:
         return None
     if x.kind == WHOLE:
         if x.whole == INT64_MIN:

@@ -475,3 +475,52 @@ def test_powers_of_pending_scalars(dtype):
         y = s[()] ** 3
     y.backward()
     assert float(s.grad) == pytest.approx(3 * 0.7**2)
+
+
+LIMITS = {
+    "?": [0, 1],
+    "b": [-128, 5, 127],
+    "B": [0, 3, 255],
+    "h": [-3, 0],
+    "H": [7],
+    "i": [-3, 0],
+    "I": [7],
+    "l": [-(2**63), -7, 0, 9, 2**62],
+    "L": [0, 5, 2**63, 2**64 - 1],
+    **{code: [-2.5, 0, 3.75] for code in "efdFD"},
+}
+
+
+@pytest.mark.skipif(NAIVE, reason="its scalars are computed as arrays are")
+@pytest.mark.parametrize("code", LIMITS)
+def test_scalars_of_two_dtypes(code):
+    """Values, dtypes and errors, with each other dtype and with Python's numbers, either way round."""
+    functions = [f for f in BINARY if f is not operator.pow or code not in "efdFD"] + COMPARE
+    functions += [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
+    pythons = [True, False, 0, 1, -2, 3, 2**40, 1.5, -0.0]
+    others = [(p, p) for p in pythons]
+    for other, values in LIMITS.items():
+        others += [(v[0], la.array(v)[0]) for v in (np.array([w]).astype(other) for w in values)]
+
+    def result(f, x, y):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return told(f(x, y))
+            except (TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
+                return type(error).__name__
+
+    wrong = []
+    for value in LIMITS[code]:
+        x = np.array([value]).astype(code)
+        for numpys, ours in others:
+            for f in functions:
+                want, got = result(f, x[0], numpys), result(f, la.array(x)[0], ours)
+                if want != got:
+                    wrong.append((f.__name__, value, numpys, want, got))
+                want, got = result(f, numpys, x[0]), result(f, ours, la.array(x)[0])
+                if want != got:
+                    wrong.append((f.__name__, numpys, value, want, got))
+        for part in ("real", "imag"):
+            assert told(getattr(x[0], part)) == told(getattr(la.array(x)[0], part)), part
+    assert not wrong, wrong[:10]
