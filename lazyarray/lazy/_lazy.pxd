@@ -78,8 +78,9 @@ cdef extern from "lazy/layout.h" namespace "lazyarray" nogil:
 
 
 cdef extern from "lazy/cpu/lines.h" namespace "lazyarray" nogil:
+    ctypedef void (*LineLoop)(char*const*, npy_intp, npy_intp, const npy_intp*) noexcept
     cdef cppclass LineLoops:
-        pass
+        LineLoop both
     const LineLoops* line_loops(char, int)
 
 

@@ -99,6 +99,7 @@ from lazyarray.lazy._lazy cimport (
     kWeakComplex,
     kWeakFloat,
     kWeakInt,
+    LineLoops,
     line_loops,
     RowsLoop,
     lone_op,

@@ -2,7 +2,10 @@
 
 
 cdef extern from "ops/along.h" namespace "lazyarray" nogil:
+    ctypedef void (*Running)(const char*, npy_intp, npy_intp, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
+    Running running_of(char, int) noexcept
     cdef cppclass Along:
+        Running running
         Loop fn
         void* data
         npy_intp size
@@ -136,6 +139,7 @@ def accumulated(Ufunc row not None, Tensor x not None, int axis, dtype):
         along.data = k.data
         along.size = info(code).size
         along.any_order = d.kind != "c"
+        along.running = running_of(ord(row.line), info(code).type_num) if row.line else NULL
         k.fn = accumulate_loop
         k.data = along
         k.dtypes[0] = k.dtypes[1] = code

@@ -45,7 +45,7 @@ cdef dict _WAYS = {
     "tile": <size_t>&quick_tile, "meshgrid": <size_t>&quick_meshgrid, "insert": <size_t>&quick_insert,
     "delete": <size_t>&quick_delete, "gradient": <size_t>&quick_gradient, "trapezoid": <size_t>&quick_trapezoid,
     "round": <size_t>&quick_round, "around": <size_t>&quick_round, "pad": <size_t>&quick_pad, "clip": <size_t>&quick_clip,
-    "diff": <size_t>&quick_diff, "isclose": <size_t>&quick_isclose, "svd": <size_t>&quick_svd,
+    "diff": <size_t>&quick_diff, "cumsum": <size_t>&quick_cumsum, "cumprod": <size_t>&quick_cumprod, "isclose": <size_t>&quick_isclose, "svd": <size_t>&quick_svd,
     "svdvals": <size_t>&quick_svdvals, "matrix_rank": <size_t>&quick_matrix_rank, "pinv": <size_t>&quick_pinv,
     "eig": <size_t>&quick_eig, "eigvals": <size_t>&quick_eigvals}
 

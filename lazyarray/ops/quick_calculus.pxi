@@ -7,7 +7,7 @@ cdef object quick_interp(PyObject** args, Py_ssize_t n):
     cdef Tensor xp, fp, x, t
     cdef double at = 0
     cdef double* places = &at
-    cdef npy_intp i, length, count = 1
+    cdef npy_intp i, length, count = 1, near = 0
     if n != 3:
         return None
     x = <Tensor>args[0] if Py_TYPE(<object>args[0]) == type_of_arrays() and (<Tensor>args[0]).v.layout.ndim == 1 else None
@@ -33,7 +33,7 @@ cdef object quick_interp(PyObject** args, Py_ssize_t n):
     take_flags(False)
     for i in range(count):
         if not interpolated(places[i], <double*>(xp.v.elements()), <double*>(fp.v.elements()), length,
-                            <double*>(t.v.elements()) + i):
+                            &near, <double*>(t.v.elements()) + i):
             take_flags(False)
             return None
     if x is None:
@@ -41,8 +41,12 @@ cdef object quick_interp(PyObject** args, Py_ssize_t n):
     return None if take_flags(False) else written(t)
 
 
-cdef bint interpolated(double x, const double* at, const double* values, npy_intp high, double* found) noexcept:
-    """The function's value at ``x``; false where it isn't a number, of which NumPy takes another way."""
+cdef bint interpolated(double x, const double* at, const double* values, npy_intp high, npy_intp* near,
+                       double* found) noexcept:
+    """The function's value at ``x``; false where it isn't a number, of which NumPy takes another way.
+
+    ``near``: the interval of the place before, which is looked at first, and then that of this one.
+    """
     cdef npy_intp low = 0, middle
     cdef double slope
     if x < at[0]:
@@ -52,12 +56,19 @@ cdef bint interpolated(double x, const double* at, const double* values, npy_int
     elif x != x:
         return False
     else:
+        if at[near[0]] <= x:
+            low = near[0]
+            if x < at[low + 1]:
+                high = low + 1
+            elif low + 2 < high and x < at[low + 2]:
+                low, high = low + 1, low + 2
         while high - low > 1:  # at[low] <= x < at[high]
             middle = low + (high - low) // 2
             if x >= at[middle]:
                 low = middle
             else:
                 high = middle
+        near[0] = low
         slope = (values[low + 1] - values[low]) / (at[low + 1] - at[low])
         found[0] = values[low] if at[low] == x else slope * (x - at[low]) + values[low]
     return found[0] == found[0]
@@ -153,23 +164,67 @@ cdef object quick_round(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_diff(PyObject** args, Py_ssize_t n):
-    """``diff(a)`` of a vector of float64 or int64."""
+    """``diff(a)`` of a vector of floats or of int64."""
     cdef Tensor x = only(args, n), out
-    cdef npy_intp i, length
-    cdef const char* p
-    if x is None or x.v.layout.ndim != 1 or x.v.dtype != D_F8 and x.v.dtype != D_IL or not is_ready(x):
+    cdef npy_intp i, length, item
+    cdef npy_intp apart[3]
+    cdef const int64_t* p
+    cdef int64_t* to
+    cdef const LineLoops* loops
+    cdef char* ends[3]
+    if x is None or x.v.layout.ndim != 1 or not is_ready(x):
         return None
-    length = x.v.layout.shape()[0] - 1
-    out = small_array(x.v.dtype, 1, &length) if length > 0 else None
+    loops = line_loops(b"-", x.v.dtype)
+    length, item = x.v.layout.shape()[0] - 1, x.v.itemsize()
+    out = small_array(x.v.dtype, 1, &length) if length > 0 and (loops is not NULL or x.v.dtype == D_IL) else None
     if out is None:
         return None
-    p = x.v.elements()
+    if loops is NULL:
+        p, to = <const int64_t*>(x.v.elements()), <int64_t*>out.v.chunk.data
+        for i in range(length):
+            to[i] = <int64_t>(<uint64_t>p[i + 1] - <uint64_t>p[i])
+        return written(out)
+    ends[0], ends[1], ends[2] = x.v.elements() + item, x.v.elements(), out.v.chunk.data
+    apart[0] = apart[1] = apart[2] = 0  # from row to row: there is one
     take_flags(False)
-    for i in range(length):
-        if x.v.dtype == D_F8:
-            (<double*>out.v.chunk.data)[i] = (<double*>p)[i + 1] - (<double*>p)[i]
-        else:
-            (<uint64_t*>out.v.chunk.data)[i] = (<uint64_t*>p)[i + 1] - (<uint64_t*>p)[i]
+    loops.both(ends, length, 1, apart)
+    return None if take_flags(False) else written(out)
+
+
+cdef object quick_cumsum(PyObject** args, Py_ssize_t n):
+    """``cumsum(a, axis)`` of a vector of floats or of integers of 64 bits."""
+    return run_along(b"+", args, n)
+
+
+cdef object quick_cumprod(PyObject** args, Py_ssize_t n):
+    """``cumprod(a, axis)`` of a vector of floats or of integers of 64 bits."""
+    return run_along(b"*", args, n)
+
+
+cdef object run_along(char sign, PyObject** args, Py_ssize_t n):
+    if not 1 <= n <= 2 or n == 2 and <object>args[1] is not None and not is_first_axis(<object>args[1]):
+        return None
+    return running_now(sign, first_array(args))
+
+
+cdef bint is_first_axis(object axis) except -1:
+    return type(axis) is int and (axis == 0 or axis == -1)
+
+
+cdef Tensor running_now(char sign, Tensor x):
+    """Running sums or products of a vector, at once; None where it isn't that simple."""
+    cdef npy_intp length, item
+    cdef Tensor out
+    cdef Running run
+    if x is None or x.v.layout.ndim != 1 or not is_ready(x, True):
+        return None
+    run = running_of(sign, info(x.v.dtype).type_num)
+    length, item = x.v.layout.shape()[0], x.v.itemsize()
+    out = small_array(x.v.dtype, 1, &length, True) if run is not NULL and length else None
+    if out is None:
+        return None
+    take_flags(False)
+    run(x.v.elements(), 0, item, out.v.chunk.data, 0, item, length, 1)
     return None if take_flags(False) else written(out)
 
 

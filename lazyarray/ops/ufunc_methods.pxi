@@ -80,7 +80,10 @@ cdef class UfuncMethods(Row):
         if found is not NotImplemented:
             return found
         result = None
-        if out is None:
+        if out is None and dtype is None and isinstance(self, Ufunc) and (<Ufunc>self).line and is_first_axis(axis) \
+                and Py_TYPE(array) == type_of_arrays():
+            result = running_now(ord((<Ufunc>self).line), <Tensor>array)
+        if out is None and result is None:
             result = direct_call(self.ufunc.accumulate, (array, axis, dtype), PY_SSIZE_T_MAX, _DIRECT_LENGTH, 1)
         if result is None:
             result = self.method("accumulate", array, axis, dtype, out)

@@ -8,7 +8,8 @@ from lazyarray.lazy._lazy import gil_ops
 
 from .compare import on_gpu, rng
 
-SHAPES = [(1,), (7,), (1000,), (5, 9), (3, 4, 70), (2, 100, 33)]
+# Running sums go line by line where fewer than eight lie side by side, four lines at a time.
+SHAPES = [(1,), (7,), (1000,), (5, 9), (3, 4, 70), (2, 100, 33), (9, 3), (13, 7, 2), (6, 1)]
 
 
 def sample(dtype, shape):
@@ -71,3 +72,35 @@ def test_overflow_is_the_accumulations_own():
         y = la.cumprod(la.full(400, 10.0))
     with pytest.raises(FloatingPointError):
         y.asnumpy()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u8", "i4", "?", "D"])
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 1000, 60_000, 200_000])
+def test_running_sums_at_the_call_and_as_ops(dtype, n, direct):
+    a = sample(dtype, (n,))
+    x = la.array(a)
+    with np.errstate(all="ignore"):
+        for f in (
+            lambda xp, v: xp.cumsum(v),
+            lambda xp, v: xp.cumsum(v, axis=0),
+            lambda xp, v: v.cumsum(-1),
+            lambda xp, v: xp.cumprod(v),
+            lambda xp, v: v.cumprod(axis=None),
+            lambda xp, v: xp.add.accumulate(v),
+            lambda xp, v: xp.multiply.accumulate(v),
+            lambda xp, v: xp.subtract.accumulate(v[v == v]) if dtype != "?" else v,
+            lambda xp, v: xp.cumsum(v[::2]),
+            lambda xp, v: xp.cumsum(v, dtype="f8" if dtype != "D" else "D"),
+        ):
+            got, want = f(la, x), f(np, a)
+            np.testing.assert_array_equal(got.asnumpy(), want)
+            assert got.dtype == want.dtype and got.shape == want.shape
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_an_overflow_of_a_running_sum_is_told(name, direct):
+    x = la.array([1e308, 1e308, 1.0, -np.inf])
+    with np.errstate(over="raise", invalid="raise"), pytest.raises(FloatingPointError):
+        getattr(la, name)(x).wait_to_read()
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        getattr(la, name)(x[:2]).wait_to_read()

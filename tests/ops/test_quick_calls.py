@@ -480,3 +480,26 @@ def test_numbers_of_derived_types_are_not_weak(dtype, direct):
             lambda xp, made, n: xp.power(made(VECTOR.astype(dtype)), n),
         ):
             agree(lambda xp, made, n=number, f=call: f(xp, made, n))
+
+
+@pytest.mark.parametrize("order", ["up", "down", "mixed", "close"])
+def test_interpolation_at_many_places(direct, order):
+    """Each search begins where the one before ended."""
+    rng = np.random.default_rng(3)
+    xp = np.sort(rng.integers(0, 40, 30)).astype(float)  # some of them equal
+    fp = rng.random(30)
+    at = np.concatenate([rng.random(300) * 44 - 2, xp, xp])
+    if order != "mixed":
+        at.sort()
+    if order == "down":
+        at = at[::-1].copy()
+    elif order == "close":
+        at = np.repeat(at, 2)
+    for length in (1, 2, 3, 30):
+        want = np.interp(at, xp[:length], fp[:length])
+        got = la.interp(la.array(at), la.array(xp[:length]), la.array(fp[:length]))
+        np.testing.assert_array_equal(got.asnumpy(), want)
+    for n in (1, 2, 3, 700, 4000):
+        for dtype in ("f4", "f8", "i8", "u8", "i4"):
+            v = (rng.random(n) * 100).astype(dtype)
+            np.testing.assert_array_equal(la.diff(la.array(v)).asnumpy(), np.diff(v))
