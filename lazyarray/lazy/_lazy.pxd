@@ -241,7 +241,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         const LineLoops* lines
         RowsLoop add_rows
         Loop join
-        cbool reduces
+        const char* told_of
         cbool gathers
         CError* (*check)(const Instr&, const Block&) noexcept
         int8_t checked

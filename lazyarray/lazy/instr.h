@@ -52,7 +52,7 @@ struct Kernel {
   // (owned) that the loop can't report, or null.
   Error* (*check)(const Instr&, const Block&) = nullptr;
   int8_t checked = 1;
-  bool reduces = false;       // ELEMENTWISE: a step of a reduction, whose flags its are
+  const char* told_of = nullptr;  // the op that flags are told of, if not this one: NumPy's name of many
   bool gathers = false;       // GUFUNC without a loop: see cpu/gather.h
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
   Split split = Split::NONE;

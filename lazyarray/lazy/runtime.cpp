@@ -41,9 +41,9 @@ Error* judge_flags(Runtime& rt, Instr& in, int flags) {
                                            {kUnder, in.errstate.under},
                                            {kInvalid, in.errstate.invalid}};
   const char* name = in.kernel->casts_range || !in.kernel->name[0] ? "cast"
-                     : in.kernel->kind == Kernel::REDUCE || in.kernel->reduces
-                         ? "reduce"  // NumPy's name of all of them
-                         : in.kernel->name;
+                     : in.kernel->told_of             ? in.kernel->told_of
+                     : in.kernel->kind == Kernel::REDUCE ? "reduce"
+                                                         : in.kernel->name;
   if (in.kernel->warning)
     return flags & kInvalid ? warn(rt, in, 0, in.kernel->warning, ErrState::WARN) : nullptr;
   int told[ErrState::LOG + 1] = {};

@@ -141,6 +141,7 @@ def accumulated(Ufunc row not None, Tensor x not None, int axis, dtype):
         along.any_order = d.kind != "c"
         along.running = running_of(ord(row.line), info(code).type_num) if row.line else NULL
         k.fn = accumulate_loop
+        k.told_of = "accumulate"
         k.data = along
         k.dtypes[0] = k.dtypes[1] = code
         k.checks_flags = d.kind in "fc"

@@ -129,7 +129,8 @@ cdef class Ufunc(UfuncMethods):
             k.checks_flags = False
         if self.x87:
             k.long_double = True
-        k.reduces = self.reduces
+        if self.reduces:
+            k.told_of = "reduce"
         k.any_order = self.exact and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
         if self.line and all(d == dtypes[0] for d in dtypes):
             k.lines = line_loops(ord(self.line), dtype_code(dtypes[0]))

@@ -255,6 +255,8 @@ _RUNNING: dict[np.ufunc, Callable[..., NDArray]] = {
     for join in JOINS.values()
     if join.running or (join.largest is not None and not join.skips_nan)
 }
+# ... of these with a loop of ours.
+_RUNNING_SUMS = frozenset(getattr(np, join.op) for join in JOINS.values() if join.running)
 
 
 def accumulate(ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -262,6 +264,8 @@ def accumulate(ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, out: A
     name = _binary(ufunc, "accumulate")
     x = _rows.asarray(x)
     out = _only(out)
+    if out is None and ufunc in _RUNNING_SUMS and x.ndim and type(axis) is int:
+        return _RUNNING[ufunc](x, axis, dtype)
     if follows(x) and ufunc in _RUNNING and x.ndim:
         if not isinstance(out, Tensor):
             return deliver(_RUNNING[ufunc](x, axis, dtype), out)
