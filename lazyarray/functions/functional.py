@@ -19,7 +19,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray import _public
 from lazyarray.functions.creation import zeros_like
 from lazyarray.functions.manipulation import expand_dims, moveaxis, permute_dims
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, UsersOwn
 from lazyarray.ops import hosts
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import operands, values
@@ -195,7 +195,7 @@ class vectorize:
 
         targets = [(shape, np.dtype(t)) for t in self.otypes]
         cost = 1e4 + 300.0 * math.prod(shape)
-        made = call("vectorize", run, [*lazy.values()], targets, device=device, cost=cost)
+        made = call("vectorize", UsersOwn(run), [*lazy.values()], targets, device=device, cost=cost)
         return tuple(made) if len(made) > 1 else made[0]
 
 

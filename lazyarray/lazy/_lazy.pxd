@@ -623,6 +623,7 @@ cdef int copy_into(Tensor to, Tensor value) except -1
 cdef int fill(Tensor to, object value) except -1
 cdef int wait(Tensor x, bint everything, str hidden) except -1
 cdef Tensor settled(Tensor x, bint lets_go)
+cdef bint from_elsewhere(object exc) except -1
 cdef void drop_owner(void* owner) noexcept nogil
 cdef object looked_at(Tensor x, str name, object function)
 cdef int py_call(object fn, str name, list outs, list ins, double cost_ns, bint overwrites) except -1

@@ -94,6 +94,12 @@ cdef extern from "lazy/mode.h" namespace "lazyarray":
         Called called
     Mode& mode() noexcept
 
+cdef extern from "lazy/held.h" namespace "lazyarray":
+    cdef cppclass Held:
+        vector[Chunk*] chunks
+        void add(Chunk*) except +
+
+
 cdef extern from "lazy/entered.h" namespace "lazyarray":
     cdef cppclass Entered[T]:
         void enter(T)

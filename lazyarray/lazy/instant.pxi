@@ -47,7 +47,7 @@ cdef bint while_held(Chunk** read, int n, int (*work)(void*) except -1, void* ar
     """Calls ``work(arg)`` here and now, as an op that reads these chunks, which are at hand.
 
     So no other thread's op writes to them meanwhile, though ``work`` may let go of the GIL. False if the engine
-    takes no op. What ``work`` raises is raised.
+    takes no op, or if one of them is no longer at hand. What ``work`` raises is raised.
     """
     cdef CEngine* e = _recorder.engine()
     cdef _Work now
@@ -62,6 +62,12 @@ cdef bint while_held(Chunk** read, int n, int (*work)(void*) except -1, void* ar
     except BaseException:
         e.discard(op)
         raise
+    # Since they were looked at, another thread or a finalizer may have pushed what writes to one: the operator would be a
+    # worker's, which needs the GIL. From here on nobody else gets it.
+    for k in range(n):
+        if not at_hand(read[k], False):
+            e.discard(op)
+            return False
     op.name = "at once"
     op.prop = PROP_ASYNC  # for its pusher: who is at hand has no writer, so it is ready
     op.payload.run = _run_work

@@ -103,20 +103,66 @@ _OURS = (*native_files(), "numpy/", os.path.dirname(np.__file__) + os.sep,
          os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
 
 
+_PYTHONS = ("<frozen ", os.path.dirname(os.__file__) + os.sep)  # the standard library, and what is installed
+
+
+cdef list _chain(object exc):
+    """An exception and those that it came of."""
+    cdef list found = []
+    while exc is not None and exc not in found:
+        found.append(exc)
+        exc = exc.__context__
+    return found
+
+
+cdef bint from_elsewhere(object exc) except -1:
+    """Whether code of neither NumPy's nor ours raised it: a user's function, a handler of signals or of warnings."""
+    for e in _chain(exc):
+        at = e.__traceback__
+        while at is not None:
+            name = at.tb_frame.f_code.co_filename
+            if not name.startswith(_OURS) and not (name.startswith(_PYTHONS) and "-packages" not in name):
+                return True
+            at = at.tb_next
+    return False
+
+
 cdef int _drop_frames(object exc) except -1:
     """Takes the traceback from an exception, unless a frame of the user's own function is in it."""
-    todo = []
-    while exc is not None and exc not in todo:
-        todo.append(exc)
-        at = exc.__traceback__
-        while at is not None:
-            if not at.tb_frame.f_code.co_filename.startswith(_OURS):
-                return 0
-            at = at.tb_next
-        exc = exc.__context__
-    for exc in todo:
-        exc.__traceback__ = None
+    if not from_elsewhere(exc):
+        for e in _chain(exc):
+            e.__traceback__ = None
     return 0
+
+
+cdef class UsersOwn:
+    """What an instruction calls that calls a function of the program's: what that raises is the call's failure."""
+
+    cdef readonly object function
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, list outs, list ins):
+        self.function(outs, ins)
+
+
+cdef int _put_off(object exc, object again) except -1:
+    """Has the main thread raise ``exc`` later, unless what the second call raised is the same: that is a failure."""
+    if type(again) is not type(exc) or isinstance(exc, KeyboardInterrupt):
+        raise_later(exc)
+    return 0
+
+
+cdef bint _is_handlers(object fn, object exc) except -1:
+    """Whether a handler of signals (or of warnings) raised it, in a main thread that makes the call for itself.
+
+    Then it is no failure of the call's.
+    """
+    if isinstance(exc, KeyboardInterrupt):
+        return True
+    return not isinstance(fn, UsersOwn) and threading.get_ident() == threading.main_thread().ident \
+        and (isinstance(exc, SystemExit) or from_elsewhere(exc))
 
 
 def _log(str text):
@@ -297,11 +343,15 @@ cdef class _InPieces:
                 args = (self.outs, self.ins, first * self.length // self.tasks, (first + 1) * self.length // self.tasks)
                 try:
                     context.run(self.call.piece, *args)
-                except KeyboardInterrupt as exc:  # as in _call_python
-                    try:
+                except BaseException as exc:
+                    if not _is_handlers(self.call, exc):
+                        raise
+                    try:  # as in _call_python
                         context.run(self.call.piece, *args)
-                    finally:
-                        raise_later(exc)
+                    except BaseException as again:
+                        _put_off(exc, again)
+                        raise
+                    _put_off(exc, None)
         except BaseException as exc:
             # Those before it were claimed before: the least of all that failed comes here.
             if self.error is None or first < self.failed_at:
@@ -349,12 +399,16 @@ cdef CError* _call_python(Instr& instr, const Crew* crew) noexcept:
     try:
         try:
             _call_numpy(instr, crew)
-        except KeyboardInterrupt as exc:
-            # Ctrl-C, in a main thread that runs it for itself: no failure of the call, which is made once more.
+        except BaseException as exc:
+            if not _is_handlers(<object>instr.py.get().fn, exc):
+                raise
+            # Ctrl-C, say: the call is made once more.
             try:
                 _call_numpy(instr, crew)
-            finally:
-                raise_later(exc)
+            except BaseException as again:
+                _put_off(exc, again)
+                raise
+            _put_off(exc, None)
         return refusal
     except BaseException as exc:
         try:

@@ -184,7 +184,7 @@ cdef int emit(Instr* instr) except -1:
     cdef int k
     cdef Status status
     cdef list held = None
-    cdef vector[Chunk*] outs, exported
+    cdef Held used, outs, exported
     instr.has_refs = False
     try:
         if rec.engine().stopped():
@@ -197,14 +197,14 @@ cdef int emit(Instr* instr) except -1:
             if instr.kernel.warning is not NULL:
                 instr.errstate.invalid = WARNS
         if rec.store().exports.load() and not capturing():
-            quiesce_lent(instr)
+            quiesce_lent(instr, used)
         if not naive and _may_fail(instr) and not capturing() and _writes_pending(instr) and _is_caught():
-            _finish_outputs(instr)
+            _finish_outputs(instr, used)
         # Whatever may fail comes before the tape, the versions or a program know of the instruction.
         if naive:
-            outs.reserve(instr.nop)
+            outs.chunks.reserve(instr.nop)
         if rec.store().exports.load():
-            exported.reserve(instr.nop)
+            exported.chunks.reserve(instr.nop)
         if capturing():
             mode().capturing.reserve(instr.nop - instr.nin)
         if _recorder.tape.scopes and recording():
@@ -242,8 +242,7 @@ cdef int emit(Instr* instr) except -1:
     cdef int nout = instr.nop - instr.nin
     if naive:
         for k in range(instr.nin, instr.nop):
-            instr.ops[k].chunk.ref()
-            outs.push_back(instr.ops[k].chunk)
+            outs.add(instr.ops[k].chunk)
     cdef bint heals = caught or naive and not (_recorder.tape.scopes and recording()) \
         and _recorder.engine().current() is NULL
     for k in range(nout if heals else 0):
@@ -251,11 +250,10 @@ cdef int emit(Instr* instr) except -1:
         here[k].ref()
         if here[k].readable() and here[k].error.load() is NULL:
             healthy |= 1 << k
-    if exported.capacity():
+    if exported.chunks.capacity():
         for k in range(instr.nop):
             if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.exports.load():
-                instr.ops[k].chunk.ref()
-                exported.push_back(instr.ops[k].chunk)
+                exported.add(instr.ops[k].chunk)
     cdef CDevice device = instr.device()  # once appended, it may have run and be gone
     cdef bint told = bulk_is_explicit()  # how many are recorded
     cdef bint decides = not naive and not told
@@ -264,15 +262,15 @@ cdef int emit(Instr* instr) except -1:
     try:
         if full:
             flush(True, full == MANY and decides)
-        if exported.size():
-            _finish(exported)
+        if exported.chunks.size():
+            _finish(exported.chunks)
         elif decides and rec.falls_behind(cost):
             _catch_up("tiny ops in a row")
         if rec.over_budget(device):
             _throttle(device)
         if naive:
             try:
-                _raise_outs(outs)
+                _raise_outs(outs.chunks)
             except BaseException:
                 _heal(here, nout if heals else 0, healthy)
                 raise
@@ -281,33 +279,28 @@ cdef int emit(Instr* instr) except -1:
     finally:
         for k in range(nout if heals else 0):
             here[k].unref()
-        for c in exported:
-            c.unref()
-        for c in outs:
-            c.unref()
     return 0
 
 
-cdef int quiesce_lent(Instr* instr) except -1:
+cdef int hold(Instr* instr, Held& held) except -1:
+    """Before the GIL is let go of: other threads go on meanwhile, and may give an array of ours other memory."""
+    for k in range(instr.nop):
+        if instr.ops[k].chunk is not NULL:
+            held.add(instr.ops[k].chunk)
+    return 0
+
+
+cdef int quiesce_lent(Instr* instr, Held& held) except -1:
     """Waits for what others may have launched on memory of GPUs that the instruction uses."""
-    cdef vector[Chunk*] lent, held
+    cdef vector[Chunk*] lent
     for k in range(instr.nop):
         if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.exports.load() \
                 and instr.ops[k].chunk.device.has_streams():
             lent.push_back(instr.ops[k].chunk)
     if not lent.size():
         return 0
-    # Other threads go on meanwhile, and one of them may give an array of ours other memory.
-    for k in range(instr.nop):
-        if instr.ops[k].chunk is not NULL:
-            instr.ops[k].chunk.ref()
-            held.push_back(instr.ops[k].chunk)
-    try:
-        quiesce(lent)
-    finally:
-        for c in held:
-            c.unref()
-    return 0
+    hold(instr, held)
+    return quiesce(lent)
 
 
 cdef int quiesce(vector[Chunk*]& lent) except -1:
@@ -351,20 +344,13 @@ cdef bint _writes_pending(Instr* instr) noexcept:
     return False
 
 
-cdef int _finish_outputs(Instr* instr) except -1:
+cdef int _finish_outputs(Instr* instr, Held& held) except -1:
     """Waits for arrays that the instruction will write: an error that they hold then is its own."""
-    cdef vector[Chunk*] held
     cdef int k
+    hold(instr, held)
+    flush(False)
     for k in range(instr.nin, instr.nop):
-        instr.ops[k].chunk.ref()
-        held.push_back(instr.ops[k].chunk)
-    try:
-        flush(False)
-        for c in held:
-            _engine.wait_var(c, False)
-    finally:
-        for c in held:
-            c.unref()
+        _engine.wait_var(instr.ops[k].chunk, False)
     return 0
 
 

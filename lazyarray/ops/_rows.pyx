@@ -78,6 +78,7 @@ from lazyarray.lazy._lazy cimport (
     set_element,
     handed,
     drop_owner,
+    from_elsewhere,
     from_numpy,
     inexact,
     double_at_hand,

@@ -420,6 +420,13 @@ cdef int ask(void* arg) except -1:
     return 0
 
 
+cdef object refused(object exc):
+    """None: NumPy refuses the call, which is to go the long way. What a handler raised there is no refusal."""
+    if from_elsewhere(exc):
+        raise exc
+    return None
+
+
 cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, PyObject* names, str waits):
     """What NumPy gives for the operands, as ours; None where it gives nothing that can be so."""
     cdef bint fits = True
@@ -430,8 +437,8 @@ cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, 
             ask(&asked)
         elif not while_held(given.scan.lent, given.scan.loans, ask, &asked):
             return None
-    except Exception:
-        return None
+    except Exception as exc:
+        return refused(exc)
     result = <object>asked.result
     Py_DECREF(result)
     result = as_ours(result, given.scan.device, &fits, given.scan.loans > 0)
@@ -490,8 +497,8 @@ cdef Tensor direct_get(Tensor x, object key):
         return None
     try:
         result = PyObject_GetItem(copy, key)
-    except Exception:
-        return None
+    except Exception as exc:
+        return refused(exc)
     result = as_ours(result, scan.device, &fits)
     return result if fits else None
 
@@ -537,7 +544,8 @@ cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssi
                 ask(&asked)
             elif not while_held(given.scan.lent, given.scan.loans, ask, &asked):
                 return False
-        except Exception:
+        except Exception as exc:
+            refused(exc)
             return False
         result = <object>asked.result
         Py_DECREF(result)

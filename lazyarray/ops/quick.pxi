@@ -477,6 +477,6 @@ cdef Tensor of_sequence(object o, object dtype):
         return None
     try:
         a = np.array(parts, dtype)
-    except Exception:
-        return None
+    except Exception as exc:
+        return refused(exc)
     return written(from_numpy(a, scan.device)) if dtype_of_type_num((<cnp.ndarray>a).descr.type_num) >= 0 else None

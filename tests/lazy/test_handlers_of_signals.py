@@ -1,0 +1,168 @@
+"""What other threads, finalizers and handlers of signals do between an op's call and its run."""
+
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+pytestmark = pytest.mark.host
+
+BEGIN = """
+import gc, signal, sys, time
+import numpy as np, lazyarray as la
+
+class Alarm(Exception):
+    pass
+
+def ring(number, frame):
+    raise WHAT
+signal.signal(signal.SIGALRM, ring)
+"""
+
+
+def ran(program, **texts):
+    text = textwrap.dedent(BEGIN) + textwrap.dedent(program)
+    for name, value in texts.items():
+        text = text.replace(name, value)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_finalizer_writes_to_an_operand_that_numpy_is_about_to_read():
+    # The collector runs as the call's operands are made. The writer's worker needs the GIL, which
+    # the caller kept.
+    code, out, errors = ran(
+        """
+        x = la.array(np.arange(20000.0))
+        done = []
+        class Late:
+            def __init__(self):
+                self.me = self
+            def __del__(self):
+                if not done:
+                    done.append(1)
+                    la.engine.get().push_sync(
+                        lambda c: time.sleep(0.02), la.cpu(0), mutable_vars=[x.var])
+        for i in range(40):
+            done.clear()
+            gc.collect()
+            Late()
+            gc.set_threshold(1 + i % 30, 1, 1)
+            y = la.insert(x, [1, 2], [3.0, 4.0])
+            gc.set_threshold(100000)
+            assert y[:4].tolist() == [0, 3, 1, 4], y[:4]
+        print("all")
+        """
+    )
+    assert out == "all\n", errors
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    "call", ["nanmedian(y)", "polyfit(y, y, 3)", "insert(y, [1, 2], [3.0, 4.0])"]
+)
+def test_what_a_handler_raises_in_a_call_of_numpys_is_raised(call):
+    code, out, errors = ran(
+        """
+        y = la.array(np.random.rand(300))
+        caught = 0
+        for i in range(10):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.003)
+                start = time.perf_counter()
+                while time.perf_counter() - start < 5:
+                    la.CALL
+            except Alarm:
+                caught += 1
+        print(caught)
+        """,
+        WHAT="Alarm",
+        CALL=call,
+    )
+    assert out == "10\n", errors
+    assert code == 0
+
+
+@pytest.mark.parametrize("call", ["nanmedian(y, out=o)", "nanmedian(z).wait_to_read()"])
+def test_a_handler_exits_while_a_call_is_made(call):
+    code, out, errors = ran(
+        """
+        y, z = la.array(np.random.rand(300)), la.array(np.random.rand(200_000))
+        o = la.zeros(())
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        start = time.perf_counter()
+        while time.perf_counter() - start < 10:
+            la.CALL
+        print("never stopped")
+        """,
+        WHAT="SystemExit(3)",
+        CALL=call,
+    )
+    assert (code, out) == (3, ""), errors
+
+
+def test_an_alarm_while_a_result_is_waited_for_does_not_fail_it():
+    code, out, errors = ran(
+        """
+        z = la.array(np.random.rand(100_000))
+        want = np.nanmedian(z.asnumpy())
+        rung = 0
+        for i in range(8):
+            r = la.nanmedian(z * 1.0)
+            signal.setitimer(signal.ITIMER_REAL, 0.0005 * (i + 1))
+            try:
+                r.asnumpy()
+                time.sleep(0.02)
+            except Alarm:
+                rung += 1
+            assert r.asnumpy() == want
+        print(rung)
+        """,
+        WHAT="Alarm",
+    )
+    assert out == "8\n", errors
+    assert code == 0
+
+
+def test_what_a_users_function_raises_is_the_calls_failure():
+    def refuse(v):
+        raise KeyError("mine")
+
+    y = la.vectorize(refuse, otypes="d")(la.ones(3))
+    with pytest.raises(KeyError, match="mine"):
+        y.wait_to_read()
+    with pytest.raises(KeyError, match="mine"):
+        y.asnumpy()
+
+
+@pytest.mark.skipif(
+    isinstance(la.engine.get(), la.engine.NaiveEngine), reason="nothing is pending there"
+)
+def test_an_operand_is_resized_while_its_reader_waits_for_the_output():
+    n = 40_000
+    for _ in range(2):
+        x, y, z = la.ones(n), la.ones(n), la.zeros(n)
+        la.waitall()
+        engine = la.engine.get()
+        engine.push_sync(lambda c: time.sleep(0.2), la.cpu(0), mutable_vars=[z.var])
+
+        def other(x=x):
+            time.sleep(0.05)
+            x.resize(10, refcheck=False)
+            return [la.array(np.full(n, 7.0)) for _ in range(100)]  # in its memory
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        try:
+            with np.errstate(all="raise"):
+                la.divide(x, y, out=z)  # in a `try`: it waits for z
+        except ZeroDivisionError:
+            raise
+        thread.join()
+        assert z.asnumpy().tolist() == [1.0] * n
