@@ -4,9 +4,10 @@
 # NumPy takes for three elements. Where all operands are complete, on the host and small, and nobody
 # records, captures, profiles or forbids hidden waits, NumPy's function computes the same now. It gets
 # copies: so another thread may go on writing the arrays while NumPy lets go of the GIL. Of larger ones it gets
-# the memory, and the call is an op that reads it (while_held). The copies are read-only: a call that writes to one (an `out` given by position) raises, and a view of one is known by it, however
-# NumPy found the memory. What isn't plain goes the long way, and so does a call that raises: where an error
-# is raised does not depend on sizes.
+# the memory itself, and the call is an op that reads it (while_held). The copies are read-only: a call that writes to
+# one (an `out` given by position) raises, and a view of one is known by it, however NumPy found the memory; of memory
+# that is lent the call's parameters tell. What isn't plain goes the long way, and so does a call that NumPy refuses:
+# where an error is raised does not depend on sizes. What a handler of signals raises meanwhile is raised.
 
 
 cdef extern from "Python.h":

@@ -205,6 +205,8 @@ cdef Tensor gathered_at(Tensor x, tuple key):
     As NumPy's, the result lies in memory with the arrays' axes first.
     """
     cdef Layout* l = &x.v.layout
+    cdef Layout before = x.v.layout
+    cdef Chunk* memory = x.v.chunk
     cdef Spot s
     cdef Tensor view, out, found
     cdef list arrays = spot_of(&s, x, key)
@@ -239,6 +241,8 @@ cdef Tensor gathered_at(Tensor x, tuple key):
     if found is not None:
         assign(out, found)
         return out
+    if x.v.chunk != memory or not l.same_view(before):  # another thread had its turn, and resized x
+        return None
     emit_places(places_kernel(x.v.dtype, s.many, False), &s, x, x, arrays, out,
                 out.v.layout.strides()[s.front + s.indexed - 1] if s.front else s.block)
     return out
@@ -267,7 +271,8 @@ cdef bint stored_at(Tensor x, object key, object value) except -1:
     Of several values for one place the last one stays.
     """
     cdef Spot s
-    cdef Layout result
+    cdef Layout before = x.v.layout, result
+    cdef Chunk* memory = x.v.chunk
     cdef Tensor values, t
     cdef list arrays
     cdef int rest
@@ -309,6 +314,8 @@ cdef bint stored_at(Tensor x, object key, object value) except -1:
         values = over_shape(values, x.v.dtype, rest, &s.shape[s.ndim - rest])
     elif not has_one_step(values, &s):
         values = over_shape(values, x.v.dtype, s.ndim, s.shape)
+    if x.v.chunk != memory or not x.v.layout.same_view(before):  # another thread had its turn, and resized x
+        return False
     emit_places(places_kernel(x.v.dtype, s.many, True), &s, x, values, arrays, x,
                 0 if one else values.v.layout.strides()[s.front + s.indexed - 1])
     return True
