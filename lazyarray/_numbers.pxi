@@ -51,10 +51,10 @@ cdef object of_draw(object own, Tensor a):
 # warnings, and multiply complex numbers by other code than arrays.
 
 cdef object numpys_number(object o):
-    """NumPy's scalar that an operand is, or Python's number; None for a truth, an array and what isn't there yet."""
+    """NumPy's scalar that an operand is, or Python's number; None for an array and what isn't there yet."""
     o = plain(o)
     if is_tensor(o):
-        if not is_scalar(<Tensor>o) or not (<Tensor>o).v.near() or (<Tensor>o).v.dtype == D_BOOL:
+        if not is_scalar(<Tensor>o) or not (<Tensor>o).v.near():
             return None
         return only_value(<Tensor>o)
     t = type(o)

@@ -350,8 +350,8 @@ cdef class Values(Methods):
         return str(a[()] if x.v.layout.ndim == 0 else a)
 
     def __format__(self, spec):
-        if spec and self.v.layout.ndim:
-            raise TypeError("unsupported format string passed to lazyarray.NDArray.__format__")
-        if spec:
+        if not self.v.layout.ndim:  # as Python's number, also without a text
             return format(scalar(self, "?format()"), spec)
-        return format(str(self), spec)
+        if spec:
+            raise TypeError("unsupported format string passed to lazyarray.NDArray.__format__")
+        return str(self)

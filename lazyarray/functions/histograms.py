@@ -152,7 +152,7 @@ def histogram_bin_edges(
     range: Bounds | None = None,
     weights: ArrayLike | None = None,
 ) -> NDArray:
-    """The edges of :func:`histogram`'s bins. Waits for the values if ``bins`` is a name.
+    """The edges of :func:`histogram`'s bins. Waits for the values if ``bins`` is a name or an array.
 
     Args:
         bins: how many, their edges, or the name of an estimator ("auto", "fd", ...).
@@ -175,6 +175,9 @@ def histogram_bin_edges(
         refuse("histogram_bin_edges", x)
         v = values(x, "histogram_bin_edges()")
         return array(np.histogram_bin_edges(v, bins, limits), None, x.device)
+    if isinstance(by, Tensor) and by.ndim:
+        np.histogram_bin_edges(np.zeros(0), values(by, "histogram_bin_edges()"))  # its error
+        return operands(x, by)[1]
     if np.ndim(by):
         return operands(x, by)[1]
     n = operator.index(by)

@@ -239,7 +239,7 @@ def meshgrid(
         dims = [1] * len(flat)
         dims[axis] = x.size
         grid = manipulation.reshape(x, dims)
-        if not sparse:
+        if not sparse and grid.shape != shape:
             grid = broadcasting.broadcast_to(grid, shape)
         out.append(manipulation.copy(grid, order="C") if copy else grid)
     return tuple(out)

@@ -22,8 +22,9 @@ __all__ = ["bartlett", "blackman", "hamming", "hanning", "kaiser", "i0", "sinc"]
 
 _cos, _sin, _sqrt = op.cos, op.sin, op.sqrt
 
-# From so many numbers on threads share `i0`. NumPy's makes some 60 calls, and gives the GIL to the other thread in each:
-# 20,000 numbers took 2.3 ms by two threads, 1.3 by one; 100,000 6.9 and 5.6; 200,000 10 and 14; a million 30 and 64.
+# From so many numbers on threads share `i0`. NumPy's makes some 60 calls, and gives the GIL to the
+# other thread in each: 20,000 numbers took 2.3 ms by two threads, 1.3 by one; 100,000 6.9 and 5.6;
+# 200,000 10 and 14; a million 30 and 64.
 _SHARED = 150_000
 
 

@@ -196,3 +196,15 @@ def test_counted_as_numpy_counts(kind, dtype):
                     few = weights.astype("f4")
                     got = la.histogram(la.array(x), bins, limits, weights=la.array(few))
                     same(got, np.histogram(x, bins, limits, weights=few))
+
+
+def test_edges_that_decrease_are_refused_wherever_they_are(direct):
+    x = np.arange(12.0)
+    edges = x.copy()
+    edges[0] = 123
+    for f in (la.histogram, la.histogram_bin_edges):
+        for bins in (edges, edges.tolist(), la.array(edges)):
+            with pytest.raises(ValueError, match="increase monotonically"):
+                result = f(la.array(x), bins)
+                (result if f is la.histogram_bin_edges else result[0]).wait_to_read()
+    assert la.histogram_bin_edges(la.array(x), la.array(x)).tolist() == x.tolist()

@@ -494,7 +494,7 @@ LIMITS = {
 @pytest.mark.skipif(NAIVE, reason="its scalars are computed as arrays are")
 @pytest.mark.parametrize("code", LIMITS)
 def test_scalars_of_two_dtypes(code):
-    """Values, dtypes and errors, with each other dtype and with Python's numbers, either way round."""
+    """Values, dtypes and errors, with other dtypes and with Python's numbers, either way round."""
     functions = [f for f in BINARY if f is not operator.pow or code not in "efdFD"] + COMPARE
     functions += [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
     pythons = [True, False, 0, 1, -2, 3, 2**40, 1.5, -0.0]
@@ -524,3 +524,13 @@ def test_scalars_of_two_dtypes(code):
         for part in ("real", "imag"):
             assert told(getattr(x[0], part)) == told(getattr(la.array(x)[0], part)), part
     assert not wrong, wrong[:10]
+
+
+@pytest.mark.skipif(NAIVE, reason="its scalars are computed as arrays are")
+@pytest.mark.parametrize(
+    ("code", "value", "f"), [("l", 2**63 - 1, operator.add), ("h", -32768, operator.sub)]
+)
+def test_an_overflow_with_a_truth_is_told(code, value, f):
+    for xp in (np, la):
+        with pytest.warns(RuntimeWarning, match="overflow encountered in scalar"):
+            f(xp.array([value], dtype=code)[0], xp.array([True])[0])

@@ -325,3 +325,16 @@ def test_such_a_store_heals_what_it_overwrites():
         b.asnumpy()
     with pytest.raises(IndexError):
         la.waitall()
+
+
+@pytest.mark.parametrize("code", "?bBhHiIlLefdgFDG")
+@pytest.mark.parametrize("value", [0.1, 1e30, 60000.0, 3.0, -0.0])
+def test_a_scalar_in_an_f_string_is_pythons_number(code, value):
+    if (code in "bBhHiIlL" and abs(value) > 100) or (code == "e" and value > 1e9):
+        value = 100.0
+    for made in (lambda xp: xp.array([value]).astype(code)[0], lambda xp: xp.array(value, code)):
+        want, got = made(np), made(la)
+        assert f"{got}" == f"{want}" and f"{got}" == f"{want}"
+        assert str(got) == str(want)
+    pending = (la.ones(300_000, "f4") * np.float32(0.1))[5]
+    assert f"{pending}" == "0.10000000149011612"
