@@ -152,7 +152,7 @@ def histogram_bin_edges(
     range: Bounds | None = None,
     weights: ArrayLike | None = None,
 ) -> NDArray:
-    """The edges of :func:`histogram`'s bins. Waits for the values if ``bins`` is a name or an array.
+    """The edges of :func:`histogram`'s bins. Waits for values if ``bins`` is a name or an array.
 
     Args:
         bins: how many, their edges, or the name of an estimator ("auto", "fd", ...).
