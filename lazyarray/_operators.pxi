@@ -21,6 +21,8 @@ cdef Ufunc _remainder = op.remainder
 cdef Ufunc _divmod = op.divmod
 cdef Ufunc _power = op.power
 cdef Ufunc _scalar_power = ops.elementwise.scalar_power
+cdef Ufunc _scalar_product = ops.elementwise.scalar_product
+cdef Ufunc _scalar_magnitude = ops.elementwise.scalar_magnitude
 cdef Ufunc _negative = op.negative
 cdef Ufunc _positive = op.positive
 cdef Ufunc _absolute = op.absolute
@@ -64,14 +66,29 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
         found = of_scalars(_python_of[row], a, b)
         if found is not None:
             return found
+        if row is _multiply and is_complex(a, b):
+            row = _scalar_product
     if not (is_usual(a) and is_usual(b)):
         return operated(row, a, b)
     found = row.binary(a, b, None)
     return read_out(found) if scalars_are_read else found
 
 
+cdef bint is_complex(object a, object b):
+    """Whether two operands are scalars or numbers, and one of them complex."""
+    cdef bint found = False
+    for o in (a, b):
+        if is_tensor(o):
+            if not is_scalar(<Tensor>o):
+                return False
+            found = found or info((<Tensor>o).v.dtype).kind == b"c"
+        else:
+            found = found or isinstance(o, (complex, np.complexfloating))
+    return found
+
+
 # Python's operators of the rows, for what NumPy computes: the plain ones, and those in place.
-cdef dict _python_of = {row: own for own, row in (_binary | _comparisons).items()} | {_scalar_power: operator.pow}
+cdef dict _python_of = {row: own for own, row in (_binary | _comparisons).items()} | {_scalar_power: operator.pow, _scalar_product: operator.mul}
 cdef dict _inplace_of = {row: getattr(operator, "i" + own.__name__.rstrip("_"))
                          for own, row in _binary.items() if own is not divmod}
 
@@ -169,6 +186,8 @@ cdef inline object negated(Ufunc row, int op, Tensor a):
             number = numpys_number(a)
             if number is not None and not recording() and not capturing():
                 return array_of(-number if op == QUICK_SUBTRACT else abs(number), cpu0())
+            if row is _absolute and info(a.v.dtype).kind == b"c":
+                row = _scalar_magnitude
     return unary(row, a)
 
 

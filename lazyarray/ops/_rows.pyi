@@ -14,6 +14,8 @@ from lazyarray.lazy.formulas import Formula
 EXPM1: int
 NEGATIVE: int
 SCALAR_POWER: int
+SCALAR_PRODUCT: int
+SCALAR_MAGNITUDE: int
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

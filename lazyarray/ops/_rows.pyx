@@ -169,11 +169,12 @@ cdef extern from "numpy/ufuncobject.h":
         char* types
 
 cdef extern from "ops/mended.h" namespace "lazyarray":
-    int kExpm1, kNegative, kScalarPower
+    int kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude
     void mend(Kernel*, int, char, char, int)
 
 # Which of NumPy's loops are mended, for rows.
 EXPM1, NEGATIVE, SCALAR_POWER = kExpm1, kNegative, kScalarPower
+SCALAR_PRODUCT, SCALAR_MAGNITUDE = kScalarProduct, kScalarMagnitude
 
 # What a function that stands for another takes over of it: all but the docstring.
 cdef tuple COPIED = tuple([name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"])

@@ -97,13 +97,41 @@ void mend_scalar_power(Kernel* k, char dtype) {
   k->code = nullptr;  // which names the other loop
 }
 
+// So are products and magnitudes of its complex scalars: no instruction multiplies and adds at once.
+template <class T>
+void scalar_product_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, void*) {
+  char *a = args[0], *b = args[1], *out = args[2];
+  for (npy_intp i = 0; i < dimensions[0]; ++i, a += steps[0], b += steps[1], out += steps[2]) {
+    const T *x = reinterpret_cast<const T*>(a), *y = reinterpret_cast<const T*>(b);
+    const T product[2] = {x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]};
+    std::memcpy(out, product, sizeof product);
+  }
+}
+template <class T>
+void scalar_magnitude_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, void*) {
+  char *in = args[0], *out = args[1];
+  for (npy_intp i = 0; i < dimensions[0]; ++i, in += steps[0], out += steps[1]) {
+    const T* x = reinterpret_cast<const T*>(in);
+    *reinterpret_cast<T*>(out) = std::hypot(x[0], x[1]);
+  }
+}
+
+template <class Kernel>
+void mend_complex_scalars(Kernel* k, bool product, bool is_double) {
+  k->fn = product ? is_double ? scalar_product_loop<npy_double> : scalar_product_loop<npy_float>
+                  : is_double ? scalar_magnitude_loop<npy_double> : scalar_magnitude_loop<npy_float>;
+  k->code = nullptr;
+}
+
 // What a row says of its ufunc's loops.
-enum Mended : int { kRight, kExpm1, kNegative, kScalarPower };
+enum Mended : int { kRight, kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude };
 
 template <class Kernel>
 void mend(Kernel* k, int mended, char kind, char dtype, int size) {
   if (mended == kExpm1 && kind == 'c') mend_expm1(k, dtype);
   if (mended == kScalarPower && (dtype == 'd' || dtype == 'f')) mend_scalar_power(k, dtype);
+  if ((mended == kScalarProduct || mended == kScalarMagnitude) && (dtype == 'D' || dtype == 'F'))
+    mend_complex_scalars(k, mended == kScalarProduct, dtype == 'D');
   if (mended == kNegative && (kind == 'i' || kind == 'u' || kind == 'f')) mend_negative(k, kind, size);
 }
 

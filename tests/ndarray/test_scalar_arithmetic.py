@@ -534,3 +534,34 @@ def test_an_overflow_with_a_truth_is_told(code, value, f):
     for xp in (np, la):
         with pytest.warns(RuntimeWarning, match="overflow encountered in scalar"):
             f(xp.array([value], dtype=code)[0], xp.array([True])[0])
+
+
+@pytest.mark.parametrize("code", ["F", "D"])
+@pytest.mark.parametrize("n", [200, 40_000])
+def test_complex_scalars_have_numpys_bits_pending_or_not(code, n):
+    """Its scalars are multiplied by other code than its arrays."""
+    rng = np.random.default_rng(5)
+    c = (rng.standard_normal(n) + 1j * rng.standard_normal(n)).astype(code)
+    w = c.dtype.type(0.3 - 1.7j)
+    a = la.array(c)
+    functions = [
+        abs,
+        lambda s: s * s,
+        lambda s: s * s.conjugate(),
+        lambda s: s * w,
+        lambda s: w * s,
+        lambda s: s * 1.5,
+        lambda s: s * (2 - 3j),
+        lambda s: (s * s.conjugate()).real,
+        lambda s: -s * s,
+    ]
+    for k, f in enumerate(functions):
+        want = [f(c[i]) for i in range(50)]
+        with la.engine.bulk(1000):
+            y = a * 1
+            late = [f(y[i]) for i in range(50)]
+        y = a * 1
+        la.waitall()
+        early = [f(y[i]) for i in range(50)]
+        for got in (late, early):
+            assert [np.asarray(g).tobytes() for g in got] == [x.tobytes() for x in want], k

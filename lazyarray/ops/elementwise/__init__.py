@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from lazyarray.ops._rows import SCALAR_POWER
+from lazyarray.ops._rows import SCALAR_MAGNITUDE, SCALAR_POWER, SCALAR_PRODUCT
 from lazyarray.ops.elementwise import (  # noqa: F401  # they fill the table
     arithmetic,
     bits,
@@ -17,10 +17,22 @@ from lazyarray.ops.elementwise import (  # noqa: F401  # they fill the table
 from lazyarray.ops.elementwise.op import ALIASES, GRADIENTS, TABLE
 from lazyarray.ops.elementwise.slopes import conj, nonzero
 
-__all__ = ["ALIASES", "GRADIENTS", "TABLE", "root", "scalar_power", "weighted"]
+__all__ = [
+    "ALIASES",
+    "GRADIENTS",
+    "TABLE",
+    "root",
+    "scalar_magnitude",
+    "scalar_power",
+    "scalar_product",
+    "weighted",
+]
 
 # ``**`` of two scalars, which NumPy has computed by the C library.
 scalar_power = TABLE["power"].named("power", SCALAR_POWER)
+# ``*`` and ``abs`` of complex ones, which are not there yet.
+scalar_product = TABLE["multiply"].named("multiply", SCALAR_PRODUCT)
+scalar_magnitude = TABLE["absolute"].named("absolute", SCALAR_MAGNITUDE)
 
 # The weighted average: a sum by the sum of the weights.
 weighted = TABLE["divide"].named("divide", weights=True)
