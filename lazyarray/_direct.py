@@ -95,7 +95,6 @@ _BY_METHOD = frozenset(
 _WRITERS = "copyto fill_diagonal place put put_along_axis putmask"
 # ... of which we record a call of NumPy's.
 _HOSTED_WRITERS = frozenset("place put put_along_axis putmask".split())
-_HOSTED_WRITING_METHODS = frozenset("partition put".split())
 # Methods of arrays, by NumPy's of the same name.
 _METHODS = """
     argmax argmin argpartition argsort byteswap choose compress copy cumprod cumsum dot nonzero
@@ -133,9 +132,7 @@ def in_lazyarray(space: ModuleType) -> None:
     for name in _METHODS.split():
         set_method(NDArray, name, **_hosted(name))
     for name in _WRITING_METHODS.split():
-        set_method(
-            NDArray, name, writes=True, hosted=sys.maxsize if name in _HOSTED_WRITING_METHODS else 0
-        )
+        set_method(NDArray, name, writes=True, **_hosted(name))
     for name in _NATIVE_METHODS.split():
         set_method(NDArray, name, native=True)
     tell_methods(NDArray)

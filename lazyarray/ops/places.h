@@ -96,9 +96,8 @@ void copy_of(char* to, const npy_intp* to_steps, const char* from, const npy_int
     return;
   }
   const npy_intp n = shape[0], ours = to_steps[0], theirs = steps[0];
-  if (ndim == 2 && theirs == sizeof(T) && to_steps[1] == theirs && steps[1] != theirs
-      && turn(sizeof(T), to, ours, from, steps[1], n, shape[1]))
-    return;
+  if (ndim == 2 && turned_row(sizeof(T), steps, to_steps) == 1 && turns(sizeof(T), n, shape[1]))
+    return turn(sizeof(T), to, ours, from, steps[1], n, shape[1]);
   if (ndim == 1 && ours == sizeof(T) && theirs == ours) {
     std::memcpy(to, from, n * sizeof(T));
   } else if (ndim == 1 && ours == sizeof(T) && !theirs) {

@@ -8,15 +8,14 @@ namespace lazyarray {
 
 // Whether a copy's last two axes are a transposed copy, which is then made.
 static bool turned(const Kernel& kernel, const Block& b) {
-  const int inner = b.ndim - 1, outer = inner - 1, size = info(kernel.dtypes[0]).size;
-  const npy_intp *from = b.strides[0], *to = b.strides[1];
-  const int row = to[inner] == size ? inner : outer, column = inner + outer - row;  // axes
-  if (to[row] != size || from[column] != size || b.shape[row] < kTurned || b.shape[column] < kTurned) return false;
-  bool can = true;
+  const int outer = b.ndim - 2, size = info(kernel.dtypes[0]).size;
+  const npy_intp *from = b.strides[0] + outer, *to = b.strides[1] + outer, *shape = b.shape + outer;
+  const int row = turned_row(size, from, to);
+  if (row < 0 || !turns(size, shape[1 - row], shape[row])) return false;
   each(b, outer, [&](char* const* p, const npy_intp*) {
-    can = can && turn(size, p[1], to[column], p[0], from[row], b.shape[column], b.shape[row]);
+    turn(size, p[1], to[1 - row], p[0], from[row], shape[1 - row], shape[row]);
   });
-  return can;
+  return true;
 }
 
 static void call_loops(const Kernel& kernel, const Block& b, void* data) {

@@ -2,6 +2,7 @@
 #include "lazy/cpu/planner.h"
 
 #include "lazy/cpu/rows.h"
+#include "lazy/cpu/turn.h"
 
 namespace lazyarray {
 
@@ -68,12 +69,10 @@ int Planner::walk(Instr* in, int k) {
   return static_cast<int>(n);
 }
 
-// Whether it is a transposed copy: along its last two axes, see lazy/cpu/turn.h.
+// Whether it is a transposed copy along its last two axes.
 static bool is_turned(Instr& in) {
-  if (!in.kernel->copies || in.ndim < 2 || in.ops[0].chunk == nullptr) return false;
-  const npy_intp item = info(in.kernel->dtypes[0]).size;
-  const npy_intp *from = in.strides(0) + in.ndim - 2, *to = in.strides(1) + in.ndim - 2;
-  return (from[0] == item && to[1] == item && from[1] != item) || (from[1] == item && to[0] == item && to[1] != item);
+  return in.kernel->copies && in.ndim >= 2 && in.ops[0].chunk &&
+         turned_row(info(in.kernel->dtypes[0]).size, in.strides(0) + in.ndim - 2, in.strides(1) + in.ndim - 2) >= 0;
 }
 
 void Planner::build(Plan& p, const Stage& stage) {

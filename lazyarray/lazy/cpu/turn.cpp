@@ -74,27 +74,21 @@ void turn_rows(char* to, npy_intp to_step, const char* from, npy_intp from_step,
 }
 
 template <class T>
-bool turn_of(char* to, npy_intp to_step, const char* from, npy_intp from_step, npy_intp rows, npy_intp columns) {
+void turn_of(char* to, npy_intp to_step, const char* from, npy_intp from_step, npy_intp rows, npy_intp columns) {
   npy_intp first = 0;
   turn_rows<T, 8>(to, to_step, from, from_step, rows, columns, &first);
   turn_rows<T, 4>(to, to_step, from, from_step, rows, columns, &first);
   for (; first < rows; ++first)
     for (npy_intp k = 0; k < columns; ++k)
       std::memcpy(to + first * to_step + k * sizeof(T), from + k * from_step + first * sizeof(T), sizeof(T));
-  return true;
 }
 
 }  // namespace
 
-bool turn(int size, char* to, npy_intp to_step, const char* from, npy_intp from_step, npy_intp rows,
-          npy_intp columns) {
-  if (rows < kTurned || columns < kTurned) return false;
-  switch (size) {
-    case 4: return turn_of<int32_t>(to, to_step, from, from_step, rows, columns);
-    case 8: return turn_of<int64_t>(to, to_step, from, from_step, rows, columns);
-    case 16: return turn_of<Sixteen>(to, to_step, from, from_step, rows, columns);
-    default: return false;
-  }
+void turn(int size, char* to, npy_intp to_step, const char* from, npy_intp from_step, npy_intp rows, npy_intp columns) {
+  if (size == 4) turn_of<int32_t>(to, to_step, from, from_step, rows, columns);
+  else if (size == 8) turn_of<int64_t>(to, to_step, from, from_step, rows, columns);
+  else turn_of<Sixteen>(to, to_step, from, from_step, rows, columns);
 }
 
 }  // namespace lazyarray

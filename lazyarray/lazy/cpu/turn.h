@@ -6,13 +6,20 @@
 
 namespace lazyarray {
 
-// From fewer rows on either side there is nothing to turn.
-constexpr npy_intp kTurned = 4;
+// Which of two axes, by the steps of source and target: along it the target's elements lie together, along the other one
+// the source's. -1 if the copy isn't transposed.
+inline int turned_row(npy_intp item, const npy_intp* from, const npy_intp* to) {
+  const int row = to[1] == item;
+  return to[row] == item && from[1 - row] == item && from[row] != item ? row : -1;
+}
 
-// Copies rows x columns elements of `size` bytes. Those of a row lie together at `to`, where rows are `to_step` bytes
-// apart; those of a column at `from`, where columns are `from_step` apart. False, and nothing is done, for sizes that
-// have no loop, and for few rows or columns. The two don't overlap.
-bool turn(int size, char* to, npy_intp to_step, const char* from, npy_intp from_step, npy_intp rows,
-          npy_intp columns);
+// Whether there is a loop for elements of the size, and enough of them to turn.
+inline bool turns(int size, npy_intp rows, npy_intp columns) {
+  return (size == 4 || size == 8 || size == 16) && rows >= 4 && columns >= 4;
+}
+
+// Copies rows x columns elements, of which that holds. Those of a row lie together at `to`, where rows are `to_step`
+// bytes apart; those of a column at `from`, where columns are `from_step` apart. The two don't overlap.
+void turn(int size, char* to, npy_intp to_step, const char* from, npy_intp from_step, npy_intp rows, npy_intp columns);
 
 }  // namespace lazyarray
