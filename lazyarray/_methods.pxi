@@ -171,10 +171,13 @@ cdef class Methods(Operators):
         Returns: an array on the same memory; its last axis has another length if elements have
             another size.
         A dtype that lazyarray does not hold, or for which the memory is not aligned, gives a NumPy array of it.
-        Raises: ValueError if the last axis can't be divided so; TypeError for what is no dtype.
+        Raises: ValueError if the last axis can't be divided so, or for another class; TypeError for
+            what is no dtype.
         """
         if isinstance(dtype, _Type) and issubclass(dtype, (Tensor, np.ndarray)):
             type, dtype = dtype, None
+        if type is not None and not (isinstance(type, _Type) and issubclass(type, (Tensor, np.ndarray))):
+            raise ValueError("Type must be a sub-type of ndarray type")
         cdef Tensor t
         try:
             t = viewed_as(self, dtype)

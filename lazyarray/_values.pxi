@@ -323,6 +323,8 @@ cdef class Values(Methods):
     def __round__(self, digits=None):
         if self.v.layout.ndim:
             raise TypeError("type NDArray with axes doesn't define __round__: use la.round")
+        if self.v.dtype == D_BOOL:
+            raise TypeError("type NDArray of bool doesn't define __round__ method")
         if self.v.drawn:  # as Python rounds
             return as_pythons(round(scalar(self, "?round()"), digits))
         return round(scalar(self, "?round()")) if digits is None else handed(functions.round(self, digits))

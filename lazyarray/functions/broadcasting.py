@@ -9,7 +9,7 @@ import numpy as np
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, operands, values, viewed
-from lazyarray.ops._rows import holds_arrays, probe
+from lazyarray.ops._rows import asarray, holds_arrays, probe, stretched
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -32,7 +32,9 @@ def broadcast_to(array: ArrayLike, shape: int | Shape, subok: bool = False) -> N
     array([[1, 2],
            [1, 2]])
     """
-    return viewed(array, np.broadcast_to, shape)
+    x = asarray(array)
+    simple = stretched(x, shape) if type(shape) is tuple else None
+    return viewed(x, np.broadcast_to, shape) if simple is None else simple
 
 
 def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[NDArray, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -400,13 +400,12 @@ def block(arrays: ArrayLike) -> NDArray:
     depth, first = 0, nested
     while isinstance(first, list) and first:
         depth, first = depth + 1, first[0]
-    empty_leaf = np.empty((0,) * max(depth, 1), np.bool_)
-    np.block(_with_leaves(nested, lambda leaf: empty_leaf))  # its errors for how lists are nested
     leaves: list[Any] = []
-    _with_leaves(nested, leaves.append)
+    if not _gathered(nested, depth, leaves):
+        np.block(_hollow(nested, np.empty((0,) * max(depth, 1), np.bool_)))  # its error
     parts = operands(*leaves)
     ndim = max([depth, *[x.ndim for x in parts]])
-    lifted = iter([x[(None,) * (ndim - x.ndim) + (...,)] for x in parts])
+    lifted = iter([x if x.ndim == ndim else x[(None,) * (ndim - x.ndim) + (...,)] for x in parts])
 
     def joined(o: Any, left: int) -> NDArray:
         """What a list makes, with ``left`` levels of lists in it."""
@@ -414,16 +413,54 @@ def block(arrays: ArrayLike) -> NDArray:
 
     if depth * sum(x.size for x in parts) <= MOST_JOINED:
         return joined(nested, depth) if depth else copied(next(lifted), "C")
-    blocks = [joined(o, depth - 1) for o in nested]
-    shape, _ = _layout.joined_shape(blocks, -depth)
-    dtype = _common_dtype(parts, parts)
+    shape, places = _laid_out(nested, depth, ndim, lifted)
     in_f, in_c = (all(x.flags[f"{c}_CONTIGUOUS"] for x in parts) for c in "FC")
     order = range(ndim)[::-1] if in_f and not in_c else None
-    return concatenate(blocks, -depth, _layout.new(shape, dtype, order, blocks[0].device))
+    whole = _layout.new(tuple(shape), _common_dtype(parts, parts), order, parts[0].device)
+    for start, x in places:
+        to = tuple([slice(s, s + n) for s, n in zip(start, x.shape, strict=True)])
+        assign_to(whole[to], x)
+    if any(x.size == 0 for x in parts):
+        note_constant(parts, [whole])  # of parts without elements nothing was written
+    return whole
 
 
-def _with_leaves(o: Any, function: Callable[[Any], Any]) -> Any:
-    """Nested lists with ``function`` called on all in them that are no lists (nor tuples)."""
+def _gathered(o: Any, depth: int, leaves: list[Any]) -> bool:
+    """Puts what is in lists of lists in ``leaves``; whether all of it is at that depth."""
     if isinstance(o, list):
-        return [_with_leaves(part, function) for part in o]
-    return o if isinstance(o, tuple) else function(o)
+        return depth > 0 and bool(o) and all([_gathered(p, depth - 1, leaves) for p in o])
+    leaves.append(o)
+    return depth == 0 and not isinstance(o, tuple)
+
+
+def _hollow(o: Any, leaf: np.ndarray) -> Any:
+    """The same lists (and tuples) with ``leaf`` for all that is in them."""
+    if isinstance(o, list):
+        return [_hollow(part, leaf) for part in o]
+    return o if isinstance(o, tuple) else leaf
+
+
+def _laid_out(
+    o: Any, left: int, ndim: int, parts: Iterator[NDArray]
+) -> tuple[list[int], list[tuple[list[int], NDArray]]]:
+    """The shape of what a list makes, with ``left`` levels of lists in it, and where each begins.
+
+    NumPy's error if they do not fit.
+    """
+    if not left:
+        x = next(parts)
+        return list(x.shape), [([0] * ndim, x)]
+    axis = ndim - left
+    shape: list[int] = []
+    places: list[tuple[list[int], NDArray]] = []
+    for part in o:
+        more, inside = _laid_out(part, left - 1, ndim, parts)
+        if not shape:
+            shape = [*more[:axis], 0, *more[axis + 1 :]]
+        if more[:axis] != shape[:axis] or more[axis + 1 :] != shape[axis + 1 :]:
+            raise ValueError(f"Mismatched array shapes in block along axis {axis}.")
+        for start, _ in inside:
+            start[axis] = shape[axis]
+        shape[axis] += more[axis]
+        places += inside
+    return shape, places

@@ -228,20 +228,19 @@ def meshgrid(
     """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    flat = [manipulation.ravel(x) for x in _layout.operands(*xi)]
-    lengths = [x.size for x in flat]
-    axes = list(range(len(flat)))
-    if indexing == "xy" and len(flat) > 1:
+    vectors = _layout.operands(*xi)
+    axes = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
         axes[:2] = 1, 0
-    shape = tuple([lengths[axis] for axis in axes])
+    shape = tuple([vectors[axis].size for axis in axes])
     out = []
-    for x, axis in zip(flat, axes, strict=True):
-        dims = [1] * len(flat)
+    for x, axis in zip(vectors, axes, strict=True):
+        dims = [1] * len(vectors)
         dims[axis] = x.size
-        grid = manipulation.reshape(x, dims)
+        grid = x.reshape(dims)
         if not sparse and grid.shape != shape:
             grid = broadcasting.broadcast_to(grid, shape)
-        out.append(manipulation.copy(grid, order="C") if copy else grid)
+        out.append(grid.copy("C") if copy else grid)
     return tuple(out)
 
 

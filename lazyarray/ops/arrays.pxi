@@ -552,6 +552,34 @@ def seen(Tensor x not None, cnp.ndarray r not None):
     return returned(t) if is_scalar(x) else t
 
 
+def stretched(Tensor x not None, tuple shape):
+    """``x`` as a view of a shape that it broadcasts to, not for writing; None where NumPy must say what is wrong."""
+    cdef int n = len(shape), lead = n - x.v.layout.ndim, i
+    cdef npy_intp length, size = 1, most = 1 << 30  # NumPy knows how large one may be
+    cdef npy_intp dims[kMaxDims]
+    cdef npy_intp steps[kMaxDims]
+    if lead < 0 or n > kMaxDims:
+        return None
+    for i in range(n):
+        if type(shape[i]) is not int or not 0 <= shape[i] <= most:
+            return None
+        length = shape[i]
+        dims[i], steps[i] = length, 0
+        if i >= lead and x.v.layout.shape()[i - lead] != 1:
+            if x.v.layout.shape()[i - lead] != length:
+                return None
+            steps[i] = x.v.layout.strides()[i - lead]
+        size *= max(length, 1)
+        if size > most:
+            return None
+    cdef Tensor t = view_of(unshared(x))
+    t.v.readonly = True
+    t.v.layout.resize(n)
+    memcpy(t.v.layout.shape(), dims, n * sizeof(npy_intp))
+    memcpy(t.v.layout.strides(), steps, n * sizeof(npy_intp))
+    return returned(t) if is_scalar(x) else t
+
+
 def retype(Tensor x not None, dtype, tuple shape, tuple strides):
     """A view of the same bytes as another dtype; the caller knows that it fits.
 

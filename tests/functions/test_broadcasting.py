@@ -5,7 +5,7 @@ import pytest
 
 import lazyarray as la
 
-from ..ops.compare import same
+from ..ops.compare import call, same
 
 
 def test_broadcast_arrays():
@@ -15,6 +15,33 @@ def test_broadcast_arrays():
         la.broadcast_arrays(la.zeros(2), la.zeros(3))
     with pytest.raises(ValueError, match="read-only"):
         la.broadcast_to(la.zeros(1), (3,))[...] = 1
+
+
+FITTING = [(3,), (1,), (1, 3), (4, 3), (2, 1, 3), (0, 3), (2, 4, 0), (4, 1), (5, 2, 4, 3), (), (-1, 3)]
+
+
+@pytest.mark.parametrize("shape", FITTING, ids=str)
+def test_broadcast_to(shape):
+    whole = np.arange(24.0).reshape(2, 4, 3)
+    mine = la.array(whole)
+    for take in (
+        lambda x: x,
+        lambda x: x[0, 0],
+        lambda x: x[0, 0, ::-1],
+        lambda x: x[1, :, 1:2],
+        lambda x: x[:1, :1, :1],
+        lambda x: x[0, 0, 0, ...],
+        lambda x: x[:, :0],
+        lambda x: x[0].T[:, ::2].T,
+    ):
+        want = call(np.broadcast_to, (take(whole), shape), {})
+        got = call(la.broadcast_to, (take(mine), shape), {})
+        if isinstance(want, Exception):
+            assert type(got) is type(want) and str(got) == str(want)
+        else:
+            same(got, want, strides=want.size > 0)
+            assert got.size == 0 or not got.ndim or not got.flags.writeable
+            assert not got.ndim or la.shares_memory(got, mine) == (got.size > 0)
 
 
 def test_broadcast():

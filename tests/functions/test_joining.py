@@ -151,6 +151,35 @@ def test_block(number):
         assert not isinstance(BLOCKS[number], np.ndarray) or not la.shares_memory(got, O)
 
 
+@pytest.mark.parametrize("side", [100, 600])
+def test_blocks_that_are_written_part_by_part(side):
+    x = np.arange(side * side * 1.0).reshape(side, side)
+    a = la.array(x)
+    for build in (
+        lambda u: [[u, u[:, :1]], [u[:1], u[:1, :1]]],
+        lambda u: [[[u, u]], [[u, u]]],
+        lambda u: [[u.T, u], [u, u.T]],
+        lambda u: [[u[:0], u[:0]], [u, u]],
+        lambda u: [[u, u], [u[:, :2]]],
+        lambda u: [[u, u], [u, u[:-1]]],
+        lambda u: [[u, u], u],
+        lambda u: [[u, u], (u, u)],
+        lambda u: [u.astype("f4"), u.astype("i1")],
+    ):
+        want, got = call(np.block, (build(x),), {}), call(la.block, (build(a),), {})
+        if isinstance(want, Exception):
+            assert type(got) is type(want) and str(got) == str(want)
+        else:
+            same(got, want)
+    a.attach_grad()
+    with la.autograd.record():
+        y = (la.block([[a, a], [a[:1], a[1:2]]]) * 2).sum()
+    y.backward()
+    twice = np.full((side, side), 4.0)
+    twice[:2] += 2
+    same(a.grad, twice)
+
+
 @pytest.mark.parametrize("side", [256, 257])  # NumPy writes the larger ones part by part
 @pytest.mark.parametrize("order", ["C", "F", "K"])
 @pytest.mark.parametrize("mixed", [False, True])
