@@ -1,7 +1,16 @@
 """la.compile of functions that keep arrays: each call equals the plain function's."""
 
+import array
 import collections
+import contextvars
+import copy
+import importlib
 import itertools
+import operator
+import pickle
+import sys
+import threading
+import types
 
 import numpy as np
 import pytest
@@ -475,6 +484,176 @@ def errstate_and_dtype(c):
             return f(x.astype(next(kinds)))
 
     return call, ()
+
+
+# ---- the library's containers --------------------------------------------------------------------
+
+
+class Odd(dict):
+    """A dict whose own methods are no use."""
+
+    def clear(self):
+        raise AssertionError
+
+    items = update = __iter__ = clear
+
+
+def counted(state, key):
+    def step(x):
+        state[key] = state[key] + 1
+        return x * state[key]
+
+    return step
+
+
+KEPT = {
+    "Counter": lambda: collections.Counter(n=0),
+    "OrderedDict": lambda: collections.OrderedDict(m=1, n=0),
+    "defaultdict": lambda: collections.defaultdict(int),
+    "UserDict": lambda: collections.UserDict(n=0),
+    "ChainMap": lambda: collections.ChainMap({"n": 0}, {"n": 5}),
+    "a dict of its own": lambda: Odd(n=0),
+    "UserList": lambda: collections.UserList([0]),
+    "deque": lambda: collections.deque([0, 1], maxlen=2),
+}
+SEEN_NOT = {
+    "array": lambda: array.array("d", [0]),
+    "bytearray": lambda: bytearray(1),
+    "memoryview": lambda: memoryview(bytearray(1)),
+}
+
+
+@pytest.mark.parametrize("kind", [*KEPT, *SEEN_NOT])
+def test_containers_that_are_not_pythons_own(kind):
+    def run(compile):
+        state = (KEPT | SEEN_NOT)[kind]()
+        key = "n" if isinstance(state, (dict, collections.abc.Mapping)) else 0
+        f = compile(counted(state, key))
+        return [f(la.ones(1)).item() for _ in range(4)], state[key], len(state)
+
+    if kind in KEPT:
+        assert run(la.compile) == run(lambda f: f)
+    else:
+        with pytest.warns(la.CompileWarning, match=f"has the type {kind}: what changes in it"):
+            assert run(la.compile) == run(lambda f: f)
+
+
+def test_a_counter_that_is_only_read():
+    counts = collections.Counter(n=2)
+    f = la.compile(lambda x: x * counts["n"])
+    assert f(la.ones(1)).item() == 2
+    counts["n"] = 7
+    assert f(la.ones(1)).item() == 7 and counts == {"n": 7}
+
+
+def test_modules_without_a_file(tmp_path, monkeypatch):
+    (tmp_path / "nowhere").mkdir()
+    (tmp_path / "nowhere" / "config.py").write_text("scale = 2.0")
+    monkeypatch.syspath_prepend(tmp_path)
+    package = importlib.import_module("nowhere.config") and sys.modules["nowhere"]
+    made = types.ModuleType("made")
+    made.scale = 5.0
+    f = la.compile(lambda x: x * package.config.scale * made.scale)
+    assert f(la.ones(1)).item() == 10
+    package.config.scale = 3.0
+    assert f(la.ones(1)).item() == 15
+    made.scale = 1.0
+    assert f(la.ones(1)).item() == 3
+
+
+def test_what_is_looked_up_in_other_ways():
+    of_thread, variable = threading.local(), contextvars.ContextVar("variable", default=0)
+    of_thread.n = 1
+    f = la.compile(lambda x: x * of_thread.n)
+    with pytest.warns(la.CompileWarning, match="has the type _local"):
+        assert f(la.ones(1)).item() == 1
+    of_thread.n = 2
+    assert f(la.ones(1)).item() == 2
+
+    def step(x):
+        variable.set(variable.get() + 1)
+        return x * variable.get()
+
+    g = la.compile(step)
+    assert [g(la.ones(1)).item() for _ in range(3)] == [1, 2, 3] == [1, 2, variable.get()]
+    o = Object(w=1)
+    weight = operator.attrgetter("w")
+    h = la.compile(lambda x: x * weight(o))
+    assert h(la.ones(1)).item() == 1
+    o.w = 4
+    assert h(la.ones(1)).item() == 4
+
+
+# ---- methods -------------------------------------------------------------------------------------
+
+
+class Base:
+    k = 2.0
+
+    def __init__(self):
+        self.w = la.ones(2)
+        self.own = la.compile(self.plain)
+
+    @la.compile
+    def f(self, x):
+        return x * self.k
+
+    @la.compile
+    def go(self, x):
+        return x * self.w
+
+    def plain(self, x):
+        return x + self.w
+
+    @classmethod
+    @la.compile
+    def of_class(cls, x):
+        return x * cls.k
+
+
+class Derived(Base):
+    k = 5.0
+
+    @la.compile
+    def f(self, x):
+        return super().f(x) + 100
+
+
+@la.compile
+def at_the_top(x):
+    return x * 2
+
+
+def test_a_compiled_method_calls_that_of_its_base():
+    d = Derived()
+    for _ in range(3):
+        assert d.f(la.ones(1)).item() == 105
+    assert super(Derived, d).f(la.ones(1)).item() == 5
+    d.f = abs  # as of any object
+    assert d.f(-2) == 2
+
+
+def test_compiled_methods_of_classes():
+    assert Base.of_class(la.ones(1)).item() == Base().of_class(la.ones(1)).item() == 2
+    assert Derived.of_class(la.ones(1)).item() == 5
+    try:
+        Derived.k = 6.0
+        assert Derived.of_class(la.ones(1)).item() == 6
+    finally:
+        Derived.k = 5.0
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda o: pickle.loads(pickle.dumps(o))])
+def test_copies_of_objects_whose_methods_are_compiled(copied):
+    o = Base()
+    one = la.ones(2)
+    o.go(one), o.own(one)
+    other = copied(o)
+    other.w = other.w + 4
+    assert [x.tolist() for x in (o.go(one), o.own(one))] == [[1, 1], [2, 2]]
+    assert [x.tolist() for x in (other.go(one), other.own(one))] == [[5, 5], [6, 6]]
+    assert copied(o.go)(one).tolist() == [1, 1]
+    assert copied(at_the_top) is at_the_top
 
 
 @pytest.mark.parametrize("name", program)

@@ -9,11 +9,12 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import update_wrapper
+from types import FunctionType, MethodType
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Self, TypeVar, overload
 
 from lazyarray._compile.replay import CLASH, Escaped, Looked, Replay, name_of
 from lazyarray._compile.state import Key, State
-from lazyarray._compile.trees import LEAF, flattened, frozen, is_atom, mapped, number_paths
+from lazyarray._compile.trees import LEAF, flattened, frozen, mapped, number_paths
 from lazyarray.lazy._lazy import (
     NumberAsked,
     Tensor,
@@ -110,7 +111,9 @@ class Compiled(Generic[_P, _R]):
             raise TypeError(f"compile() is of functions, not of {type(function).__name__}")
         self._function: Callable[..., Any] = function
         self._name: str | None = None  # as an attribute of a class
-        self._object: Any = None  # whose method it is
+        # A method: the class's that made it, and of whom.
+        self._maker: Compiled[..., Any] | None = None
+        self._object: Any = None
         self._replays: OrderedDict[Hashable, _Kind] = OrderedDict()
         self._constants: dict[Hashable, _Constants] = {}
         # Places in the state whose arrays and numbers calls take anew; those of numbers that
@@ -131,17 +134,23 @@ class Compiled(Generic[_P, _R]):
         # A method: one compiled function for each object.
         if instance is None:
             return self
+        if isinstance(instance, type):  # a class's own: it is an argument as any other
+            return MethodType(self, instance)
         name = self._name or name_of(self._function)
         kept = getattr(instance, "__dict__", None)
         if kept is None:
             raise TypeError(
                 f"{type(instance).__name__}.{name} can't be compiled: its objects have no __dict__"
             )
-        bound = kept.get(name)
+        if name in kept:  # what the program has put there
+            return kept[name]
+        # A base class may have a compiled method of the same name.
+        own = f"{name} of {getattr(self, '__qualname__', name)}"
+        bound = kept.get(own)
         # A copy of an object has its __dict__, but is not what that was made for.
-        if bound is None or (isinstance(bound, Compiled) and bound._object is not instance):
-            bound = kept[name] = Compiled(self._function.__get__(instance, owner))
-            bound._object = instance
+        if bound is None or bound._object is not instance or bound._maker is not self:
+            bound = kept[own] = Compiled(self._function.__get__(instance, owner))
+            bound._maker, bound._object = self, instance
         return bound
 
     def __set_name__(self, owner: Any, name: str) -> None:
@@ -150,6 +159,14 @@ class Compiled(Generic[_P, _R]):
     def __set__(self, instance: Any, value: Any) -> None:
         # With this __get__ is asked before an object's __dict__.
         instance.__dict__[self._name or name_of(self._function)] = value
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if self._maker is not None:  # a copy of the object has one of its own
+            return _method_of, (self._maker, self._object)
+        function = self._function
+        if isinstance(function, FunctionType) and _is_named(self, function):
+            return function.__qualname__
+        return Compiled, (function,)
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         if is_capturing():  # it becomes part of what is captured
@@ -284,7 +301,7 @@ class Compiled(Generic[_P, _R]):
         roots = [(function, name_of(function))]
         constants: list[Any] = []
         mapped(call.tree, constants.append)
-        roots += [(x, "an argument") for x in constants if not is_atom(x) and x is not LEAF]
+        roots += [(x, "an argument") for x in constants if x is not LEAF]
         state = State(roots, self._varying, self._fixed)
         try:
             if not (free and state.found.asks_types):
@@ -375,6 +392,18 @@ class Compiled(Generic[_P, _R]):
         ((3,), 2)
         """
         return [r.program.memory() for kind in self._replays.values() for r in kind.replays]
+
+
+def _method_of(maker: Compiled[..., Any], instance: Any) -> Any:
+    return maker.__get__(instance, type(instance))
+
+
+def _is_named(compiled: Compiled[..., Any], function: FunctionType) -> bool:
+    """Whether it is what the function's name leads to."""
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is compiled
 
 
 def _standing(kind: _Kind, held: list[Any], numbers: list[Any]) -> Replay | None:

@@ -6,12 +6,16 @@ an object that means those attributes whose names some code in reach uses.
 
 from __future__ import annotations
 
+import array
 import builtins
 import collections
+import contextvars
 import functools
 import gc
+import operator
 import random
 import sys
+import threading
 import types
 from typing import Any, NamedTuple
 
@@ -39,13 +43,13 @@ class Place(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """Whether it is all of a container, as a tuple."""
-        return self.kind in (IN_LIST, WHOLE_DICT) or self.key is tuple or self.key is _items
+        return self.kind in (IN_LIST, WHOLE_DICT) or self.key in (_iterated, _items)
 
     def item(self, i: int) -> str:
         """How one writes a container's i-th value."""
         if self.kind != WHOLE_DICT and self.key is not _items:
             return f"{self.path}[{i}]"
-        name = [*self.holder][i // 2]
+        name = _items(self.holder)[i & ~1]
         return f"{self.path}.{name}" if self.key == "." else f"{self.path}[{name!r}]"
 
     def read(self) -> Any:
@@ -60,7 +64,7 @@ class Place(NamedTuple):
         if self.kind == IN_TYPE:
             return _looked_up(self.holder, self.key)
         if self.kind == IN_LIST:
-            return tuple(self.holder)
+            return tuple(self.holder)  # of a list, and no subclass
         if self.kind == WHOLE_DICT:
             return _items(self.holder)
         if self.kind == DICT_OF:
@@ -94,18 +98,52 @@ class Place(NamedTuple):
             self.key.write(holder, value)
         elif isinstance(holder, np.ndarray):
             holder[...] = np.frombuffer(value[2], value[0]).reshape(value[1])
-        elif isinstance(holder, dict):
-            holder.clear()
-            holder.update(zip(value[::2], value[1::2], strict=True))
-        elif isinstance(holder, list):
-            holder[:] = value
+        elif isinstance(holder, contextvars.ContextVar):
+            holder.set(value)
         else:
-            holder.clear()
-            (holder.update if isinstance(holder, set) else holder.extend)(value)
+            # By Python's own methods: a subclass's may do anything (a Counter's update counts).
+            own = next(c for c in _CONTAINERS if isinstance(holder, c))
+            own.clear(holder)
+            if issubclass(own, dict):
+                for key, item in zip(value[::2], value[1::2], strict=True):
+                    own.__setitem__(holder, key, item)
+            else:
+                (own.update if own is set else own.extend)(holder, value)
+
+
+_CONTAINERS: tuple[Any, ...] = (
+    collections.OrderedDict,
+    dict,
+    list,
+    set,
+    collections.deque,
+)
+# What these hold is in one attribute, which only code of Python's own names.
+_HELD_IN: dict[Any, str] = {
+    collections.UserDict: "data",
+    collections.UserList: "data",
+    collections.UserString: "data",
+    collections.ChainMap: "maps",
+}
+# What changes in these no comparison would tell.
+_UNFOLLOWED = (array.array, bytearray, memoryview, types.MappingProxyType, threading.local)
 
 
 def _items(of: dict[Any, Any]) -> tuple[Any, ...]:
-    return tuple([x for item in of.items() for x in item])
+    own = collections.OrderedDict if isinstance(of, collections.OrderedDict) else dict
+    return tuple([x for item in own.items(of) for x in item])
+
+
+def _iterated(of: Any) -> tuple[Any, ...]:
+    own = next(c for c in _CONTAINERS if isinstance(of, c))
+    return tuple(own.__iter__(of))
+
+
+def _in_context(of: contextvars.ContextVar[Any]) -> Any:
+    try:
+        return of.get()
+    except LookupError:
+        return ABSENT
 
 
 def _bytes(of: np.ndarray) -> tuple[Any, ...]:
@@ -234,10 +272,12 @@ class Finder:
             self._todo += [(f, path) for f in (x.fget, x.fset, x.fdel) if f is not None]
         elif isinstance(x, functools.cached_property):
             self._todo.append((x.func, path))
+        elif isinstance(x, operator.attrgetter):
+            self._any_attribute = True
         elif isinstance(x, type):
             self._type(x, path)
         elif isinstance(x, types.ModuleType):
-            if not is_foreign(getattr(x, "__file__", None) or "<frozen>"):
+            if not _is_pythons(x):
                 for name in self._attributes & vars(x).keys():
                     self._add(IN_DICT, vars(x), name, f"{path}.{name}")
                     self._todo.append((vars(x)[name], f"{path}.{name}"))
@@ -250,22 +290,33 @@ class Finder:
             self._todo += [(t, f"{path}[{i}]") for i, t in enumerate(x)]
         elif isinstance(x, (list, collections.deque)):
             key: Any
-            kind, key = (IN_LIST, None) if type(x) is list else (ASKED, tuple)
+            kind, key = (IN_LIST, None) if type(x) is list else (ASKED, _iterated)
             self._add(kind, x, key, path)
-            self._todo += [(t, f"{path}[{i}]") for i, t in enumerate(x)]
+            self._todo += [(t, f"{path}[{i}]") for i, t in enumerate(_iterated(x))]
         elif isinstance(x, dict):
             kind, key = (WHOLE_DICT, None) if type(x) is dict else (ASKED, _items)
             self._add(kind, x, key, path)
-            self._todo += [(t, f"{path}[{name!r}]") for name, t in x.items()]
+            items = _items(x)
+            for name, t in zip(items[::2], items[1::2], strict=True):
+                self._todo.append((t, f"{path}[{name!r}]"))
         elif isinstance(x, set):
             self._add(ASKED, x, frozenset, path)
-            self._todo += [(t, f"{path}[...]") for t in x]
+            self._todo += [(t, f"{path}[...]") for t in _iterated(x)]
         elif isinstance(x, np.ndarray):
             if x.dtype.hasobject:
                 raise TracingError(f"{path} is an array of objects")
             self._add(ASKED, x, _bytes, path)
         elif isinstance(x, (np.random.Generator, np.random.RandomState, random.Random)):
             self.generators.append(x)
+        elif isinstance(x, contextvars.ContextVar):
+            if _in_context(x) is ABSENT:
+                raise TracingError(f"{path} has no value, and could not be left so again")
+            self._add(ASKED, x, _in_context, path)
+            self._todo.append((_in_context(x), path))
+        elif isinstance(x, _UNFOLLOWED):
+            raise TracingError(
+                f"{path} has the type {type(x).__name__}: what changes in it can't be seen"
+            )
         elif not isinstance(getattr(type(x), "__next__", is_compiled), types.FunctionType):
             self.iterators.append(path)  # of Python's own
         if type(x) not in (tuple, list, dict, set, frozenset, np.ndarray):
@@ -282,6 +333,10 @@ class Finder:
                 self._todo += [(value, f"{path}.{name}") for name, value in attributes.items()]
             else:
                 self._named(x, cls, attributes, path)
+        for base, name in _HELD_IN.items():
+            if isinstance(x, base) and name in x.__dict__:
+                self._add(IN_DICT, x.__dict__, name, path)
+                self._todo.append((x.__dict__[name], path))
         for name in self._attributes:
             slot = _looked_up(cls, name)
             if isinstance(slot, types.MemberDescriptorType):
@@ -365,6 +420,15 @@ class Finder:
         for known, new in ((self.stored, names.stored), (self._appended, names.appended)):
             for name, line in new.items():
                 known.setdefault(name, f"{file}:{line}")
+
+
+def _is_pythons(module: types.ModuleType) -> bool:
+    """Whether a module is of Python's, NumPy's or ours: others may have no file, too."""
+    file = getattr(module, "__file__", None)
+    if file:
+        return is_foreign(file)
+    origin = getattr(getattr(module, "__spec__", None), "origin", None)
+    return origin in ("built-in", "frozen") or module.__name__ in sys.builtin_module_names
 
 
 def _cached(wrapper: Any) -> list[Any]:

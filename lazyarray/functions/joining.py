@@ -428,7 +428,7 @@ def block(arrays: ArrayLike) -> NDArray:
 def _gathered(o: Any, depth: int, leaves: list[Any]) -> bool:
     """Puts what is in lists of lists in ``leaves``; whether all of it is at that depth."""
     if isinstance(o, list):
-        return depth > 0 and bool(o) and all([_gathered(p, depth - 1, leaves) for p in o])
+        return depth > 0 and bool(o) and all(_gathered(p, depth - 1, leaves) for p in o)
     leaves.append(o)
     return depth == 0 and not isinstance(o, tuple)
 

@@ -17,7 +17,19 @@ def test_broadcast_arrays():
         la.broadcast_to(la.zeros(1), (3,))[...] = 1
 
 
-FITTING = [(3,), (1,), (1, 3), (4, 3), (2, 1, 3), (0, 3), (2, 4, 0), (4, 1), (5, 2, 4, 3), (), (-1, 3)]
+FITTING = [
+    (3,),
+    (1,),
+    (1, 3),
+    (4, 3),
+    (2, 1, 3),
+    (0, 3),
+    (2, 4, 0),
+    (4, 1),
+    (5, 2, 4, 3),
+    (),
+    (-1, 3),
+]
 
 
 @pytest.mark.parametrize("shape", FITTING, ids=str)
