@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,10 @@ from lazyarray.functions.ranges import arange
 from lazyarray.functions.searching import where
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import names as op
+from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import cut_places, gil_op, operands, values
 from lazyarray.ops._rows import asarray, astype, full
+from lazyarray.ops.elementwise.slopes import conj
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -153,6 +156,19 @@ def i0(x: ArrayLike) -> NDArray:
     return gil_op("i0", np.i0, [v], v.shape, cost=3000 + 60.0 * v.size, cut=cut)
 
 
+def _sinc_slope(x: NDArray) -> NDArray:
+    """The derivative: by the series near 0, where the quotient's terms cancel."""
+    v = np.pi * x
+    small = op.absolute(v) < 0.5
+    t = where(small, v, 0) ** 2
+    series: Any = 0.0
+    for k in range(9, 0, -1):
+        series = series * t + (-1) ** k * 2 * k / math.factorial(2 * k + 1)
+    w = where(small, 1, v)
+    return np.pi * where(small, v * series, (_cos(w) - _sin(w) / w) / w)
+
+
+@differentiable(x=lambda g, x: g * conj(_sinc_slope(x)))
 def sinc(x: ArrayLike) -> NDArray:
     """``sin(pi x) / (pi x)``, 1 at zero.
 

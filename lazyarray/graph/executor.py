@@ -16,7 +16,7 @@ from lazyarray.graph import memory
 from lazyarray.graph.infer import infer, reshaped
 from lazyarray.graph.nodes import Entry, Node, Spec, output_name, shape_of
 from lazyarray.graph.placement import devices_of, groups, placed
-from lazyarray.lazy._lazy import History, Program, Tensor, attach_leaf, recorded
+from lazyarray.lazy._lazy import History, Program, Tensor, attach_leaf, recorded, undetached
 from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Executor:
         devices = devices_of(graph, ctx, groups(group2ctx))
         several = len(set(devices.values())) > 1
         self._placed, self._devices = placed(graph, devices) if several else (graph, devices)
-        self._given = {node: arrays[node.name] for node in graph.variables}
+        self._given = {node: undetached(arrays[node.name]) for node in graph.variables}
         self._runs: dict[bool, _Run] = {}
         self._monitor: Monitor | None = None
         self._monitor_all = False

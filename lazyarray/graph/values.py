@@ -339,6 +339,8 @@ def _fits(has: Shape, lengths: Shape) -> bool:
     """Whether a value can be assigned to a part of this shape."""
     extra = len(has) - len(lengths)
     if extra > 0:
+        if not lengths:  # an element takes a number alone
+            return False
         if any(n != 1 for n in has[:extra]):
             return False
         has = has[extra:]

@@ -539,6 +539,16 @@ def detached(Tensor x not None):
     return t
 
 
+def undetached(Tensor x not None):
+    """``x``; of one by ``detach`` a view whose values autograd takes for any array's."""
+    if not x.v.detached:
+        return x
+    cdef Tensor t = typed_like(view_of(x), x)
+    t.v.layout = x.v.layout
+    t.v.detached = False
+    return t
+
+
 cdef object constant_of(const char* p, int dtype):
     """A constant of an instruction as a Python number (a NumPy scalar where there is none like it)."""
     cdef char code = info(dtype).code

@@ -15,7 +15,7 @@ from lazyarray.lazy.formulas import JOINS
 from lazyarray.ops import _rows
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import parameters, refuse, summed_to
-from lazyarray.ops._layout import viewed
+from lazyarray.ops._layout import gil_op, viewed
 from lazyarray.ops._rows import array
 from lazyarray.ops._table import gradients, table
 from lazyarray.ops.elementwise.op import Rule
@@ -56,7 +56,42 @@ def _solve1_matrix(g: Any, a: Any, y: Any) -> Any:
 
 
 def _det(g: Any, a: Any, y: Any) -> Any:
-    return (g * conj(y))[..., None, None] * transposed(lapack("inv", a))
+    """The cofactors: the inverse has them, and singular values those of a singular matrix."""
+    singular = op.equal(y, 0)[..., None, None]
+    n = a.shape[-1]
+    one = array(np.eye(n, dtype=a.dtype), None, a.device)
+    found = conj(y)[..., None, None] * transposed(lapack("inv", choose(singular, one, a)))
+    rest = gil_op(
+        "linalg.det",
+        _cofactors_of_singular,
+        [a, y],
+        a.shape,
+        mini=lambda a, y: a,
+        cost=3000 + a.size,
+        gradient=(_cofactors_again,),
+    )
+    return g[..., None, None] * choose(singular, rest, found)
+
+
+def _cofactors_of_singular(a: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Of the matrices whose determinant is 0; of the others zeros."""
+    cofactors = np.zeros_like(a)
+    singular = y == 0
+    if singular.any():
+        u, s, v = np.linalg.svd(a[singular])
+        others = [np.prod(np.delete(s, i, -1), -1) for i in range(s.shape[-1])]
+        turn = np.conj(np.linalg.det(u) * np.linalg.det(v))[:, None, None]
+        cofactors[singular] = turn * (u * np.stack(others, -1)[:, None]) @ v
+    return cofactors
+
+
+def _cofactors_again(g: Any, a: Any, b: Any) -> Any:
+    def rule(g: np.ndarray, y: np.ndarray) -> np.ndarray:
+        if np.any(y == 0):
+            raise np.linalg.LinAlgError("Singular matrix: its det has no second derivative here")
+        return np.zeros_like(g)
+
+    return gil_op("linalg.det", rule, [g, b], g.shape, mini=lambda g, y: g)
 
 
 RULES: dict[str, tuple[Rule, ...]] = {

@@ -338,3 +338,33 @@ def test_out():
 def test_numpys_functions():
     assert gradient(lambda x: np.add(np.exp(x) * 0, np.float64(2) * x), [1.0]) == [2]
     assert gradient(lambda x: np.concatenate([x, np.sin(x) * 0 + x]), [1.0]) == [2]
+
+
+def test_sinc_near_zero():
+    """Its quotient has 0/0 there, and cancels nearby; the series of both derivatives don't."""
+    x = la.array([0.0, 1e-9, 1e-6, 1e-3, 0.01, -0.01])
+    x.attach_grad()
+    with la.autograd.record():
+        g = la.autograd.grad(la.sinc(x), x, create_graph=True)
+        h = la.autograd.grad(g, x)
+    v = x.asnumpy()
+    p = np.pi**2
+    first = -p * v / 3 + p**2 * v**3 / 30 - p**3 * v**5 / 840
+    second = -p / 3 + p**2 * v**2 / 10 - p**3 * v**4 / 168
+    np.testing.assert_allclose(g.asnumpy(), first, rtol=1e-9)
+    np.testing.assert_allclose(h.asnumpy(), second, rtol=1e-9)
+
+
+def test_sinc():
+    v = np.linspace(-3, 3, 41)
+    x = la.array(v)
+    x.attach_grad()
+    with la.autograd.record():
+        g = la.autograd.grad(la.sinc(x), x, create_graph=True)
+        h = la.autograd.grad(g, x)
+    e = 1e-5
+    wide = (np.sinc(v + e) - np.sinc(v - e)) / (2 * e)
+    np.testing.assert_allclose(g.asnumpy(), wide, atol=1e-8)
+    np.testing.assert_allclose(
+        h.asnumpy(), (np.sinc(v + 1e-4) - 2 * np.sinc(v) + np.sinc(v - 1e-4)) * 1e8, atol=1e-6
+    )

@@ -173,7 +173,7 @@ def test_a_singular_matrix_is_an_error_of_the_gradient():
     x = la.ones((2, 2))
     x.attach_grad()
     with la.autograd.record():
-        y = la.linalg.det(x)
+        y = la.linalg.slogdet(x).logabsdet
     y.backward()
     with pytest.raises(np.linalg.LinAlgError):
         x.grad.asnumpy()
@@ -186,3 +186,41 @@ def test_the_order_of_a_norm_has_no_gradient():
     with la.autograd.record(), pytest.raises(NotImplementedError, match="known at the call"):
         la.linalg.norm(x, p)
     assert float(la.linalg.norm(x, la.array(3.0))) == np.linalg.norm([3.0, 4.0], 3.0)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize(
+    "a, cofactors",
+    [
+        (np.zeros((1, 1)), np.ones((1, 1))),
+        (np.zeros((3, 3)), np.zeros((3, 3))),
+        (np.array([[1.0, 2.0], [2.0, 4.0]]), np.array([[4.0, -2.0], [-2.0, 1.0]])),
+        (np.diag([3.0, 0.0, 2.0]), np.diag([0.0, 6.0, 0.0])),
+    ],
+)
+def test_the_determinant_of_a_singular_matrix(dtype, a, cofactors):
+    n = len(a)
+    turn = 1 + 0.5j if dtype == "c16" else 1
+    regular = np.eye(n) * 2
+    x = la.array((np.stack([a, regular, a]) * turn).astype(dtype))
+    x.attach_grad()
+    with la.autograd.record():
+        y = la.linalg.det(x).real.sum()
+    y.backward()
+    want = np.stack([cofactors, np.eye(n) * 2 ** (n - 1), cofactors]) * np.conj(turn) ** (n - 1)
+    np.testing.assert_allclose(x.grad.asnumpy(), want.astype(dtype), atol=1e-6)
+
+
+def test_a_singular_matrix_has_no_second_derivative_of_det():
+    for a, error in ((np.ones((2, 2)), True), (np.eye(2), False)):
+        x = la.array(a)
+        x.attach_grad()
+        with la.autograd.record():
+            g = la.autograd.grad(la.linalg.det(x), x, create_graph=True)
+            y = (g * g).sum()
+        y.backward()
+        if error:
+            with pytest.raises(np.linalg.LinAlgError, match="second derivative"):
+                x.grad.wait_to_read()
+        else:
+            assert x.grad.tolist() == [[2, 0], [0, 2]]

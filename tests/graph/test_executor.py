@@ -525,3 +525,16 @@ def test_backward_needs_a_forward_that_trained():
     e.forward(is_train=True)
     e.backward()
     assert e.grad_dict["x"].tolist() == [2, 6]
+
+
+@pytest.mark.parametrize("taken", ["copy", "detach", "part"])
+def test_arguments_that_are_views(taken):
+    x = la.array([1.0, 2.0, 3.0])
+    given = {"copy": x.copy, "detach": x.detach, "part": lambda: x[:]}[taken]()
+    gradient = la.zeros(3)
+    graph = la.trace(lambda x: (x * x).sum(), la.spec(3))
+    e = graph.bind(la.cpu(), {"x": given}, args_grad={"x": gradient})
+    e.forward(is_train=True)
+    e.backward()
+    assert gradient.tolist() == [2, 4, 6]
+    assert e.arg_dict["x"] is given

@@ -437,3 +437,49 @@ def test_a_trace_inside_errstate_sees_its_own_calls_only():
             graph = la.trace(lambda x: x.T + 1, la.ones((4, 3)))
         assert [n.op for n in graph.nodes if n.op == "constant"] == []
         assert graph(la.zeros((4, 3))).asnumpy().tolist() == [[1.0] * 4] * 3
+
+
+def _cumsum(y, x):
+    y[:1] = la.cumsum(x[:1])
+
+
+def _element(y, x):
+    y[:1][la.array([0])] = 5.0
+
+
+def _sort(y, x):
+    y[:1].sort()
+
+
+def _whole(y, x):
+    y.reshape(1, 3)[:1, :1][...] = la.ones((1, 1)) * 2
+
+
+def _view(y, x):
+    v = y[:1, None]
+    v += la.ones((1, 1))
+
+
+def _add_at(y, x):
+    la.add.at(y[1:2], [0], 1.0)
+
+
+def _take(y, x):
+    la.take(x, la.array([1]), out=y[1:2])
+
+
+def _inverse(y, x):
+    y[2:] = la.linalg.inv(x[:1].reshape(1, 1))[0]
+
+
+@pytest.mark.parametrize(
+    "write", [_cumsum, _element, _sort, _whole, _view, _add_at, _take, _inverse]
+)
+def test_calls_that_write_parts_of_one_element(write):
+    def f(x):
+        y = x * 1.0
+        write(y, x)
+        return y
+
+    x = la.array([3.0, 1.0, 2.0])
+    assert la.trace(f, la.spec(3))(x).tolist() == f(x).tolist()
