@@ -227,7 +227,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef cppclass Kernel:
         KernelKind kind
         Split split
-        cbool any_order, copies
+        cbool any_order, minds_still, copies
         const char* name
         Loop fn
         void* data

@@ -58,6 +58,7 @@ struct Kernel {
   Split split = Split::NONE;
   const LineLoops* lines = nullptr;  // for many short rows at once
   bool any_order = false;     // an element's bits don't depend on the loop's steps
+  bool minds_still = false;   // ELEMENTWISE: does something else where its second input has no step
   bool copies = false;        // moves elements as they are
   const char* code = nullptr;  // the op's name for the compiled tier, if it has the op (cpu/jit/)
   const Gradient* gradient = nullptr;  // found when autograd first meets the kernel

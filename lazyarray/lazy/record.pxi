@@ -53,7 +53,7 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
     cdef const View* used[8]
     if take_numbers(instr, views, used):
         views = used
-    cdef npy_intp n = space.size()
+    cdef npy_intp n = space.size(), step
     cdef const View* forward[8]
     cdef list copies = None, written = None
     cdef int axes = -1  # not asked yet
@@ -63,10 +63,11 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
         set_operand(instr, k, views[k])
     if not instr.kernel.any_order:
         # Such a loop gives other bits for elements that it meets backwards: in several axes NumPy's
-        # iterator may hand them over in order.
+        # iterator may hand them over in order. Or may write out what has no step.
         turn_round(instr[0])
         for k in range(instr.nop if instr.ndim > 1 else 0):
-            if instr.strides(k)[instr.ndim - 1] >= 0:
+            step = instr.strides(k)[instr.ndim - 1]
+            if step > 0 or (step == 0 and not (k == 1 and instr.kernel.minds_still)):
                 continue
             if axes < 0:
                 axes = buffered_axes(instr[0])

@@ -99,6 +99,8 @@ cdef class MatMul(Row):
             raise ValueError(
                 "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc "
                 f"signature (n?,k),(k,m?)->(n?,m?) (size {kb} is different from {kk})")
+        if n == kk == m == 1 and info(k.dtypes[2]).kind == b"c":
+            an = ak = bk = bm = 0  # as NumPy's, whose loop then multiplies by itself: BLAS has NaN for infinities
         # Batch axes, broadcast.
         cdef Layout outer_a, outer_b, space
         cdef int i

@@ -136,6 +136,7 @@ cdef class Ufunc(UfuncMethods):
             k.lines = line_loops(ord(self.line), dtype_code(dtypes[0]))
         if self.nout == 1 and not self.weights:  # a compiled loop would check nothing
             k.code = code_of(self.name, "".join([d.char for d in dtypes]))
+        k.minds_still = self.exponents and dtypes[1].kind in "fc"
         if self.exponents and dtypes[1].kind == "i":
             k.check = negative_exponent
         elif self.weights:

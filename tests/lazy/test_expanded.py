@@ -208,3 +208,14 @@ def test_an_operand_that_failed():
             y.wait_to_read()
         with pytest.raises(FloatingPointError):
             bad.wait_to_read()
+
+
+@pytest.mark.parametrize("jit", ["0", "1"], indirect=True)
+@pytest.mark.parametrize("columns", [3, 16, 30, 100])
+def test_an_operand_without_values(jit, columns):
+    """The reader itself has its memory allocated: the process crashed."""
+    with figures(**WAYS["users"]), np.errstate(all="ignore"):
+        for shape in ((columns,), (6250, 1)):
+            y = la.ones((6250, columns)) * la.empty(shape) + 1
+            assert y.asnumpy().shape == (6250, columns)
+            assert (la.ones((6250, columns)) - la.empty(shape)).sum(0).asnumpy().shape == (columns,)

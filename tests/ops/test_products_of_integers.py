@@ -1,6 +1,7 @@
 """Products of integers, bools and halves, by loops of our own, on threads or not: NumPy's bits."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -76,3 +77,18 @@ def test_special_halves(crew):
         same(la.array(a) @ la.array(b), a @ b)
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         (la.array(a[2::3]) @ la.array(b)).wait_to_read()
+
+
+@pytest.mark.parametrize("columns", [1, 5, 9, 17, 33])
+def test_flags_of_halves(columns):
+    """Lanes beyond the last column are told of nothing."""
+    for odd in (np.inf, 6e4, np.nan, 1e-7):
+        a, b = matrix((7, 12), "e", 0), np.ones((12, columns), "e")
+        a[0, 0] = odd
+        told = []
+        for x, y in ((a, b), (la.array(a), la.array(b))):
+            with warnings.catch_warnings(record=True) as met:
+                warnings.simplefilter("always")
+                product = np.asarray(x @ y)
+            told.append((product.tobytes(), [str(w.message) for w in met]))
+        assert told[0] == told[1], odd

@@ -144,3 +144,18 @@ def test_threads_that_try_a_shape_at_once():
     for t in threads:
         t.join()
     assert len(found) == 80 and all(found)
+
+
+@pytest.mark.parametrize("dtype", "FD")
+def test_products_of_one_complex_number(dtype):
+    """NumPy's own loop multiplies them: BLAS gives NaN for infinities."""
+    a, b = np.array([[np.inf + 0j]], dtype), np.array([[1 + 0j]], dtype)
+    with np.errstate(all="ignore"):
+        for x, y in ((a, b), (a[0], b), (a, b[0]), (a[0], b[0]), (np.stack([a, a]), b)):
+            same(la.matmul(la.array(x), la.array(y)), np.matmul(x, y))
+    w = la.array(b)
+    w.attach_grad()
+    with la.autograd.record():
+        y = (w @ (w * 2)).real.sum()
+    y.backward()
+    assert w.grad.tolist() == [[4]]

@@ -47,7 +47,7 @@ int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* i
     bool* const fresh = in.zeros && n == 1 ? &zeroed : nullptr;
     if (!e)
       for (int k = 0; k < in.nop && !failed[m]; ++k)
-        if (plan.members[m].where[k] == Member::kMemory) failed[m] = allocate(in.ops[k].chunk, fresh);
+        if (plan.origin(plan.members[m], k) == Member::kMemory) failed[m] = allocate(in.ops[k].chunk, fresh);
     if (!e) e = failed[m];
     runs[m] = !e && !zeroed;
     any |= runs[m];

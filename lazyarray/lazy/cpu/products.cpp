@@ -143,7 +143,7 @@ void multiply(const Matrix& a, const Matrix& b, const Matrix& out, typename Of::
       for (npy_intp p = 0; p < k; ++p, to += kColumns<Of>) {
         const char* from = b.at(p, t);
         for (npy_intp c = 0; c < width; ++c, from += b.right) to[c] = read<Of>(from);
-        std::fill(to + width, to + kColumns<Of>, Sum());
+        std::fill(to + width, to + kColumns<Of>, to[width - 1]);  // which raise no flag of their own
       }
     }
     for (npy_intp i = 0; i < a.rows;) {
