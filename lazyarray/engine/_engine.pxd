@@ -250,6 +250,7 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
     void fork_comes(const vector[CEngine*]&) except +
     void fork_over()
     cbool fork_first()
+    cbool helping()
     void join_destroyers()
 
 

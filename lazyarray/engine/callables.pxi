@@ -98,15 +98,29 @@ cdef CError* _run_task(void* arg, CRunContext& ctx) noexcept nogil:
         return _call(<PyTask*>arg, ctx)
 
 
+cdef bint _is_programs(object exc, CRunContext& ctx) except -1:
+    """Whether it is Ctrl-C in an op that its pusher runs, which ends the op, and is the program's as well.
+
+    A waiter hears of it by the op's failure, and so does who pushes to the naive engine.
+    """
+    return isinstance(exc, KeyboardInterrupt) and threading.get_ident() == threading.main_thread().ident \
+        and not helping() and ctx.engine.policy() != NAIVE
+
+
 cdef CError* _call(PyTask* task, CRunContext& ctx) noexcept:
     cdef const char* name = ctx.op.name
+    cdef CError* error
     run_ctx = None
     try:
         run_ctx = _run_context(ctx)
         _call_there(<object>task.fn, run_ctx, ())
         return NULL
     except BaseException as exc:
-        return error_from_exception(exc, name, task.site)
+        programs = _is_programs(exc, ctx)
+        error = error_from_exception(exc, name, task.site)
+        if programs:  # after the last of Python: there it would come at once
+            raise_later(exc)
+        return error
     finally:
         if run_ctx is not None:
             (<RunContext>run_ctx).op = NULL
@@ -138,8 +152,13 @@ cdef int _call_async(PyTask* task, CRunContext& ctx) except -1:
     try:
         _call_there(fn, done.run_ctx, (done,))
     except BaseException as exc:
+        programs = _is_programs(exc, ctx)
         if done.op is not NULL:
             done(exc)
+            if programs:
+                raise_later(exc)
+        elif isinstance(exc, KeyboardInterrupt):  # nothing is left that could fail by it
+            raise_later(exc)
         else:
             # The op has ended: all that is left is to print it.
             PyErr_SetObject(type(exc), exc)

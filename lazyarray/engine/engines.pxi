@@ -99,7 +99,7 @@ cdef class Engine:
             # What nobody will ever wait for is printed, as at exit.
             with nogil:
                 c.wait_for_all(NULL, NULL, -1)
-            _print_unseen(<size_t>c, "an engine went away")
+            _print_unseen(c, "an engine went away")
         with nogil:
             destroy_engine(c)  # drains
 
@@ -427,7 +427,9 @@ cdef class Engine:
         Returns: None.
         Raises: nothing.
         """
-        self.c.start()
+        cdef CEngine* c = self.c
+        with nogil:  # it may wait for workers that end, which need it
+            c.start()
 
     def stop(self):
         """Finishes all pushed work and ends the workers; a push is a RuntimeError until :meth:`start`.

@@ -72,6 +72,11 @@ _bulk = min(int_env("LAZYARRAY_BULK_SIZE", 1024, least=0), 1 << 20)
 
 
 
+cdef list living():
+    """The engines, which no other thread destroys while they are held."""
+    return [e for e in [known() for known in list(_registry.values())] if e is not None]
+
+
 def _at_exit():
     # Before the interpreter goes away: afterwards no worker may take the GIL. Pushes that come
     # later still (other threads, atexit functions) run at the call.
@@ -83,8 +88,8 @@ def _at_exit():
     if _process is not None:
         _process.flush()
     _exiting = True
-    for address in list(_registry):
-        c = <CEngine*><size_t>address
+    for engine in living():
+        c = (<Engine>engine).c
         with nogil:
             status = c.shutdown(poll_signals, arg)
         if status != OK:
@@ -93,7 +98,7 @@ def _at_exit():
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(130)
-        _print_unseen(address)
+        _print_unseen(c)
     with nogil:
         join_destroyers()
 
@@ -101,8 +106,8 @@ def _at_exit():
 cdef size_t _MOST_PRINTED = 20
 
 
-def _print_unseen(address, when="at exit"):
-    cdef vector[CError*] failures = (<CEngine*><size_t>address).take_failures()
+cdef int _print_unseen(CEngine* c, when="at exit") except -1:
+    cdef vector[CError*] failures = c.take_failures()
     cdef size_t i
     for i in range(failures.size()):
         if i >= _MOST_PRINTED:
@@ -118,13 +123,14 @@ def _print_unseen(address, when="at exit"):
             sys.excepthook(type(exc), exc.with_traceback(tb), tb)
     if failures.size() > _MOST_PRINTED:
         print(f"lazyarray: {when}; {failures.size() - _MOST_PRINTED} other ops had failed, too", file=sys.stderr)
+    return 0
 
 
 def _at_late_exit():
     if _process is not None:
         _process.flush()
-    for address in list(_registry):
-        _print_unseen(address)
+    for engine in living():
+        _print_unseen((<Engine>engine).c)
 
 
 threading._register_atexit(_at_exit)
@@ -142,6 +148,7 @@ cdef int step_aside() except -1:
 
 
 _interrupt = None  # what a signal handler raised as a fork was prepared
+_held_at_forks, _holds = [], []  # locks of other modules, and those that are held now
 _forking = []  # engines: those that live when a fork comes live until it is over
 
 
@@ -184,7 +191,7 @@ def _before_fork():
                 hold *= 2
             step_aside()  # two threads that fork do so in turn
             all.clear()
-            _forking[:] = [e for e in [known() for known in _registry.values()] if e is not None]
+            _forking[:] = living()
             for engine in _forking:
                 all.push_back((<Engine>engine).c)
                 inside = inside or (<Engine>engine).c.current() is not NULL
@@ -198,10 +205,25 @@ def _before_fork():
             "os.fork(): engine work could not be drained (an op waits for the forking thread?); "
             "lazyarray cannot be used in the child"
         )
+    for lock in _held_at_forks:
+        lock.acquire()
+        _holds.append(lock)
+
+
+cdef int _let_go() except -1:
+    while _holds:
+        _holds.pop().release()
+    return 0
+
+
+def hold_at_fork(lock):
+    """Has a lock be held as the process forks: taken when the engines are at rest, since ops may need it before."""
+    _held_at_forks.append(lock)
 
 
 def _after_fork_in_parent():
     global _interrupt
+    _let_go()
     fork_over()
     _forking.clear()
     if _interrupt is not None:
@@ -210,6 +232,7 @@ def _after_fork_in_parent():
 
 
 def _after_fork_in_child():
+    _let_go()
     fork_over()
     for address in list(_registry):
         for e in (<CEngine*><size_t>address).take_failures():

@@ -86,29 +86,39 @@ cdef class Turn:
         self.owing = PyThread_get_thread_ident() if on else 0
 
 
+cdef list _bulks = []  # for each block of the process that is open: [what the size was before it]
+
+
 cdef class _BulkSize:
     """Within the block the process's bulk size is another."""
 
     cdef readonly int size
-    cdef vector[int] outer
+    cdef list entered  # in `_bulks`
 
     def __init__(self, size):
         self.size = _checked_bulk(size)
+        self.entered = []
 
     def __enter__(self):
         global _bulk, _bulk_depth
         if _process is not None:
             _process.flush()
-        self.outer.push_back(_bulk)
+        self.entered.append([_bulk])
+        _bulks.append(self.entered[-1])
         _bulk = self.size
         _bulk_depth += 1
 
     def __exit__(self, *exc):
         global _bulk, _bulk_depth
-        if not self.outer.size():
+        if not self.entered:
             raise RuntimeError("bulk(): left more often than entered")
-        _bulk = self.outer.back()
-        self.outer.pop_back()
+        mine = self.entered.pop()
+        at = next(i for i, entry in enumerate(_bulks) if entry is mine)
+        if at + 1 < len(_bulks):  # another thread's, say, which stays
+            _bulks[at + 1][0] = mine[0]
+        else:
+            _bulk = mine[0]
+        del _bulks[at]
         _bulk_depth -= 1
         if _process is not None:
             _process.flush()

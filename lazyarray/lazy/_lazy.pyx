@@ -101,8 +101,14 @@ cdef extern from "lazy/held.h" namespace "lazyarray":
 
 
 cdef extern from "lazy/entered.h" namespace "lazyarray":
-    cdef cppclass Entered[T]:
-        void enter(T)
+    cdef cppclass OfDevices:
+        pass
+    cdef cppclass OfRecording:
+        pass
+    cdef cppclass OfSyncs:
+        pass
+    cdef cppclass Entered[T, Kind]:
+        void enter(T) except +
         cbool leave(T*)
 
 

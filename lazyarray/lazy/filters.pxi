@@ -250,7 +250,7 @@ cdef uint32_t handler_number() except? 0:
     handler = np.geterrcall()
     if handler is None:
         return 0
-    for number, known in _handlers.items():
+    for number, known in list(_handlers.items()):
         if known is handler:
             return number
     if len(_handlers) == _MOST_HANDLERS:

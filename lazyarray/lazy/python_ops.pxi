@@ -198,14 +198,17 @@ cdef object logging_errstate():
     current_errstate()
     if _errstate_seen is NULL:
         return None
-    if _logging_of != _errstate_seen:
-        modes = np.geterr()
-        _logging = None
-        if "warn" in modes.values() and not {"call", "log"} & {*modes.values()}:
-            with np.errstate(call=_Log, **{k: "log" for k, v in modes.items() if v == "warn"}):
-                _logging = _errstate_var.get()
-        _logging_of = _errstate_seen
-    return _logging
+    if _logging_of == _errstate_seen:
+        return _logging
+    now, found = <object>_errstate_seen, None
+    modes = np.geterr()
+    if "warn" in modes.values() and not {"call", "log"} & {*modes.values()}:
+        with np.errstate(call=_Log, **{k: "log" for k, v in modes.items() if v == "warn"}):
+            found = _errstate_var.get()
+    if _errstate_seen == <PyObject*>now:  # no other thread has come to another meanwhile
+        _logging = found
+        _logging_of = <PyObject*>now
+    return found
 
 
 cdef class Giving:

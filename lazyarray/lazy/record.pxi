@@ -152,29 +152,45 @@ cdef enum:
 _MODES = {"ignore": 0, "warn": 1, "raise": 2, "call": 3, "print": 4, "log": 5}
 
 
-cdef ErrState current_errstate() except *:
-    # np.errstate lives in a context variable; its object changes when the state does.
-    global _errstate_seen, _errstate, _logging_of
+cdef inline PyObject* errstate_object() noexcept:
+    """What np.errstate changes the identity of: it lives in a context variable, which keeps it; NULL: not known."""
     cdef PyObject* now = NULL
     if _errstate_var is not None:
         PyContextVar_Get(_errstate_var, NULL, &now)
         if now is not NULL:
-            Py_DECREF(<object>now)  # kept alive by the context for as long as it is current
-    if now is NULL or now != _errstate_seen:
-        modes = np.geterr()
-        _errstate.divide = _MODES[modes["divide"]]
-        _errstate.over = _MODES[modes["over"]]
-        _errstate.under = _MODES[modes["under"]]
-        _errstate.invalid = _MODES[modes["invalid"]]
-        _errstate.handler = handler_number() if {"call", "log"} & set(modes.values()) else 0
-        if now is not NULL:
-            # Held, so that the address can't come to mean another state.
-            Py_INCREF(<object>now)
-            if _errstate_seen is not NULL:
-                Py_DECREF(<object>_errstate_seen)
-            _errstate_seen = now
-            _logging_of = NULL
-    return _errstate
+            Py_DECREF(<object>now)
+    return now
+
+
+cdef inline bint errstate_is_known() noexcept:
+    """Whether current_errstate() runs no Python, in which other threads may go on."""
+    cdef PyObject* now = errstate_object()
+    return now is not NULL and now == _errstate_seen
+
+
+cdef ErrState current_errstate() except *:
+    global _errstate_seen, _errstate, _logging_of
+    cdef PyObject* before
+    cdef ErrState found
+    if errstate_is_known():
+        return _errstate
+    now = None if errstate_object() is NULL else <object>errstate_object()
+    modes = np.geterr()
+    found.divide = _MODES[modes["divide"]]
+    found.over = _MODES[modes["over"]]
+    found.under = _MODES[modes["under"]]
+    found.invalid = _MODES[modes["invalid"]]
+    found.handler = handler_number() if {"call", "log"} & set(modes.values()) else 0
+    if now is not None:
+        # All at once, after the last of Python. Held, so that the address can't come to mean another state.
+        before = _errstate_seen
+        Py_INCREF(now)
+        _errstate = found
+        _errstate_seen = <PyObject*>now
+        _logging_of = NULL
+        if before is not NULL:
+            Py_DECREF(<object>before)
+    return found
 
 
 cdef int emit(Instr* instr) except -1:
@@ -194,6 +210,8 @@ cdef int emit(Instr* instr) except -1:
             if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.deleted.load():
                 raise ValueError("the variable has been deleted")
         if instr.kernel.checks_flags:
+            if not errstate_is_known():
+                hold(instr, used)
             instr.errstate = current_errstate()
             if instr.kernel.warning is not NULL:
                 instr.errstate.invalid = WARNS

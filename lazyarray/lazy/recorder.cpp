@@ -67,7 +67,10 @@ int64_t Recorder::budget(const Device& d) const {
   const int64_t there = limited ? 0 : executor.on(d).most_pending(d);
   const int64_t few = std::max(max_pending_bytes, there);
   const int64_t many = std::max(policy.ahead_bytes, there / 4);
-  return ops > policy.few_ops ? std::min(many, few) : few;
+  const int64_t most = ops > policy.few_ops ? std::min(many, few) : few;
+  // Of a limit a part alone: what the program holds is there, too, and who runs ahead would fail where NumPy doesn't.
+  const int64_t limit = static_cast<int64_t>(store_->pool(d)->limit());
+  return limit ? std::min(most, limit / 4) : most;
 }
 
 bool Recorder::over_budget(const Device& d) {

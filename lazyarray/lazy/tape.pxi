@@ -266,7 +266,7 @@ cdef class RecordingScope:
     """Within the block this thread records, and trains, as is said; None: as before."""
 
     cdef int recording, training  # -1: as before
-    cdef Entered[int] entered     # both bits
+    cdef Entered[int, OfRecording] entered  # both bits
 
     def __init__(self, recording, training):
         self.recording = -1 if recording is None else recording
@@ -281,7 +281,7 @@ cdef class RecordingScope:
             set_training(self.training)
 
     def __exit__(self, *exc):
-        cdef int was = 0
+        cdef int was = mode().recording << 1 | <int>mode().training
         if not self.entered.leave(&was):
             raise RuntimeError("a scope of autograd: left more often than entered, in this thread")
         set_recording(was >> 1)

@@ -270,7 +270,7 @@ cdef CDevice current_device() noexcept:
 cdef class DeviceScope(Device):
     """A device that is, within a ``with`` block, the one that this thread makes new arrays on."""
 
-    cdef Entered[CDevice] entered
+    cdef Entered[CDevice, OfDevices] entered
 
     def _checked(self):
         """Raises if the device is not there."""

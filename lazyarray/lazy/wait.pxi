@@ -179,7 +179,7 @@ cdef class no_sync:
     RuntimeError: float() waits for the value of an array, inside la.no_sync(): wait explicitly (asnumpy, item, wait_to_read) or keep the computation in arrays
     """
 
-    cdef Entered[int] entered
+    cdef Entered[int, OfSyncs] entered
 
     def __init__(self):
         pass  # and no arguments

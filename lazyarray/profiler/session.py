@@ -11,7 +11,7 @@ import threading
 import time
 from typing import Self
 
-from lazyarray.engine._engine import Scope
+from lazyarray.engine._engine import Scope, hold_at_fork
 from lazyarray.engine.settings import int_env
 from lazyarray.profiler import _profiler as native
 from lazyarray.profiler import config as settings
@@ -381,15 +381,10 @@ def _after_fork_in_child() -> None:
     config, lock = session.config, session.lock
     session.__init__()  # type: ignore[misc]
     session.config, session.lock = config, lock
-    lock.release()
 
 
 # The engine's own functions were registered before: they run after these at exit, and inside them
 # at a fork.
 atexit.register(_at_exit)
-# No Python function of ours runs where the lock is held: an interrupt could come in it.
-os.register_at_fork(
-    before=session.lock.acquire,
-    after_in_parent=session.lock.release,
-    after_in_child=_after_fork_in_child,
-)
+hold_at_fork(session.lock)
+os.register_at_fork(after_in_child=_after_fork_in_child)

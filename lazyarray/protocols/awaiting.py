@@ -49,11 +49,13 @@ def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None], x: NDAr
             if not x.device._on_host and x._state() != "failed":
                 x.wait_to_read()  # for the device, by a worker
         finally:
-            on_complete()
             try:
-                loop.call_soon_threadsafe(settle)
-            except RuntimeError:
-                pass  # the loop was closed: nobody waits
+                on_complete()
+            finally:
+                try:
+                    loop.call_soon_threadsafe(settle)
+                except RuntimeError:
+                    pass  # the loop was closed: nobody waits
 
     # NO_SKIP: also where an op before it failed.
     engine.get().push_async(

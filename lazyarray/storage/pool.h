@@ -69,6 +69,7 @@ class MemoryPool {
   MemoryPool(const MemoryPool&) = delete;
   virtual ~MemoryPool() = default;
   void set_limit(uint64_t bytes) { limit_ = bytes; }
+  uint64_t limit() const { return limit_; }  // 0: none
   // Whether a GPU copies from and to it by itself.
   virtual bool pinned() const { return false; }
 
@@ -161,7 +162,8 @@ class MemoryPool {
   static char* map(size_t size);
 
  protected:
-  uint64_t in_use_ = 0, asked_ = 0, cached_ = 0, peak_ = 0, limit_ = 0, hits_ = 0, misses_ = 0;
+  uint64_t in_use_ = 0, asked_ = 0, cached_ = 0, peak_ = 0, hits_ = 0, misses_ = 0;
+  std::atomic<uint64_t> limit_{0};
   uint64_t cache_limit_ = PoolPolicy::cached;
 };
 

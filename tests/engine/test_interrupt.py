@@ -150,3 +150,57 @@ print(bool((y == want).all()))
         if out[0] == "left":
             return
     raise AssertionError("the wait went on to the end of the pass")
+
+
+def test_an_op_that_its_pusher_runs(script):
+    """Ctrl-C ends the op, and is the program's."""
+    code = """
+import signal
+heard = 0
+def handler(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, handler)
+e = engine.get()
+for k in range(6):
+    v = e.new_variable()
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        if k % 2:
+            e.push_sync(lambda rc: time.sleep(0.2), cpu, (), (v,), prop=engine.FnProperty.ASYNC)
+        else:
+            e.push_async(lambda rc, done: (time.sleep(0.2), done()), cpu, (), (v,))
+        time.sleep(0.3)
+    except KeyboardInterrupt:
+        heard += 1
+    try:
+        e.wait_for_var(v)
+    except KeyboardInterrupt:
+        pass
+print(heard)
+"""
+    run = script(code)
+    assert (run.returncode, run.stdout.strip()) == (0, "6"), run.stderr
+
+
+def test_a_stop_that_waits_for_another_stop(script):
+    code = (
+        OWN
+        + """
+import os, signal
+go = threading.Event()
+e.push_sync(lambda rc: go.wait(20), cpu)
+other = threading.Thread(target=e.stop)
+other.start()
+time.sleep(0.2)
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+begin = time.monotonic()
+try:
+    e.stop()
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - begin < 5)
+go.set()
+other.join()
+"""
+    )
+    run = script(code)
+    assert (run.returncode, run.stdout.strip()) == (0, "interrupted True"), run.stderr

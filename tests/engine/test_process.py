@@ -459,3 +459,52 @@ for n in (5, 300_000):
         LAZYARRAY_ENGINE_TYPE="NaiveEngine",
     )
     assert run.stdout.split() == ["True"] * 6, run.stderr
+
+
+def test_engines_that_go_away_as_the_process_exits(script):
+    """By another thread, while the exit waits for the process's own."""
+    code = """
+p = engine.get()
+box = [engine.ThreadedEnginePerDevice(2) for _ in range(8)]
+started = threading.Event()
+def drop():
+    started.wait(5)
+    time.sleep(0.2)
+    box.clear()
+    junk = [bytes([255]) * n for n in range(500, 3000) for _ in range(3)]
+    time.sleep(0.5)
+threading.Thread(target=drop).start()
+def op(rc):
+    started.set()
+    time.sleep(0.6)
+p.push_sync(op, cpu, (), (p.new_variable(),))
+started.wait(5)
+"""
+    run = script(code)
+    assert run.returncode == 0, run.stderr
+
+
+def test_start_while_another_thread_stops(script):
+    code = (
+        OWN
+        + """
+v, done = e.new_variable(), False
+def starter():
+    while not done:
+        e.start()
+thread = threading.Thread(target=starter)
+thread.start()
+for _ in range(300):
+    e.start()
+    try:
+        e.push_sync(lambda rc: None, cpu, (), (v,))
+    except RuntimeError:
+        pass
+    e.stop()
+done = True
+thread.join()
+print("over")
+"""
+    )
+    run = script(code)
+    assert (run.returncode, run.stdout.strip()) == (0, "over"), run.stderr

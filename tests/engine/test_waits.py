@@ -466,3 +466,49 @@ def test_pushes_from_many_threads(any_engine, cpu, spawn):
     for thread in [spawn(push) for _ in range(4)]:
         thread.finish()
     assert count == [1200] and var.version == 1200
+
+
+def test_an_op_reads_what_was_pushed_after_it(any_engine, cpu):
+    """Undeclared, as a finalizer does that runs inside an op: it is waited for, too."""
+    e, seen = any_engine, []
+    late, own = e.new_variable(), e.new_variable()
+    pushed = threading.Event()
+
+    def op(rc):
+        pushed.wait(5)
+        e.wait_for_var(late)
+        seen.append("read")
+
+    def write(rc):
+        time.sleep(0.1)
+        seen.append("written")
+
+    thread = threading.Thread(target=lambda: e.push_sync(op, cpu, (), (own,)))
+    thread.start()
+    time.sleep(0.05)
+    e.push_sync(write, cpu, (), (late,))
+    pushed.set()
+    thread.join()
+    e.wait_for_var(own)
+    assert seen == ["written", "read"]
+
+
+def test_an_op_does_not_wait_for_what_waits_for_it(any_engine, cpu):
+    e, seen = any_engine, []
+    var, other = e.new_variable(), e.new_variable()
+    pushed = threading.Event()
+
+    def op(rc):
+        pushed.wait(5)
+        e.wait_for_var(other)  # of a writer that reads `var`, and so has not begun
+        seen.append("first")
+
+    thread = threading.Thread(target=lambda: e.push_sync(op, cpu, (), (var,)))
+    thread.start()
+    time.sleep(0.05)
+    pushed.set() if "Naive" in type(e).__name__ else None
+    e.push_sync(lambda rc: seen.append("second"), cpu, (var,), (other,))
+    pushed.set()
+    thread.join()
+    e.wait_for_var(other)
+    assert seen == ["first", "second"]

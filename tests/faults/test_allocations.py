@@ -94,3 +94,21 @@ def test_the_line_that_runs_is_looked_up_without_memory():
         env={**os.environ, "LAZYARRAY_JIT": "0"},
         capture_output=True, text=True, timeout=60)  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+def test_who_runs_ahead_keeps_to_the_limit():
+    """Recording does not fill it up with what is not computed yet."""
+    code = """
+import lazyarray as la
+found = []
+for i in range(60):
+    x = la.ones((500, 500)) * i
+    q = la.linalg.inv(x + la.eye(500) * 2000)
+    found.append(q[0, 0])
+    del x, q
+print(sum(v.item() for v in found) > 0)
+"""
+    env = {**os.environ, "LAZYARRAY_MEM_LIMIT": "13000000"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "True\n", done.stderr

@@ -1,5 +1,6 @@
 """Floating-point flags: np.errstate as it was when the op was recorded."""
 
+import threading
 import warnings
 
 import numpy as np
@@ -169,3 +170,54 @@ def test_a_handler_of_flags_may_raise():
         np.seterrcall(old)
     with np.errstate(all="call"), pytest.warns(RuntimeWarning, match="divide"):
         la.log(la.zeros(3)).tolist()  # nobody to be told
+
+
+def test_a_resize_while_np_errstate_is_asked(monkeypatch):
+    """That runs Python, so others may go on: an operand keeps its memory until the op has it."""
+    x, kept, geterr = la.ones(1000) * 1, [], np.geterr
+
+    def resizing():
+        monkeypatch.setattr(np, "geterr", geterr)
+        x.resize(2000, refcheck=False)
+        kept.extend(la.full(1000, 7.0) for _ in range(4))  # on memory that was given away
+        return geterr()
+
+    x.wait_to_read()
+    with np.errstate(divide="ignore"):
+        monkeypatch.setattr(np, "geterr", resizing)
+        y = x + 1.0
+    assert kept and (y == 2).all()
+
+
+def test_an_errstate_is_its_threads(monkeypatch):
+    """One thread asks for its own while another has another one."""
+    one, zero = la.ones(5), la.zeros(5)
+    ready, go, over, raised = (threading.Event() for _ in range(4))
+
+    def strict():
+        with np.errstate(all="raise"):
+            (one / one).wait_to_read()  # it is known now
+            ready.set()
+            go.wait(5)
+            try:
+                (one / zero).wait_to_read()
+            except FloatingPointError:
+                raised.set()
+        over.set()
+
+    geterrcall = np.geterrcall
+
+    def asked():
+        monkeypatch.setattr(np, "geterrcall", geterrcall)
+        go.set()
+        over.wait(5)
+        return geterrcall()
+
+    thread = threading.Thread(target=strict)
+    thread.start()
+    ready.wait(5)
+    with np.errstate(all="call", call=lambda *_: None):
+        monkeypatch.setattr(np, "geterrcall", asked)
+        (one / one).wait_to_read()
+    thread.join()
+    assert over.is_set() and raised.is_set()

@@ -269,3 +269,25 @@ def test_errors_name_the_file():
     with pytest.raises(OSError) as caught:
         la.profiler.profile("nowhere/p.json").__enter__()
     assert caught.value.errno == errno.ENOENT and caught.value.filename.endswith("nowhere/p.json")
+
+
+def test_a_fork_while_an_op_uses_the_profiler(tmp_path):
+    """The session's lock is the fork's only once all ops are done."""
+    code = """
+la.profiler.state()
+x = la.ones(10)
+def op(ctx):
+    time.sleep(0.3)
+    la.profiler.pause()
+la.engine.get().push_sync(op, la.cpu(), mutable_vars=[x.var])
+begin = time.monotonic()
+pid = os.fork()
+if pid == 0:
+    la.profiler.pause()
+    os._exit(0 if (la.ones(200_000) + 1).sum() == 400_000 else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+assert time.monotonic() - begin < 8
+la.profiler.pause()
+"""
+    done = program("import os, time\n" + code, tmp_path)
+    assert done.returncode == 0, done.stderr

@@ -56,6 +56,8 @@ bool Engine::waits_for_stack(Operator* op) {
   return false;
 }
 
+bool helping() { return tls.helping; }
+
 // ---- helping ---------------------------------------------------------------------------------
 
 bool Engine::may_help(const Operator* op) const {
@@ -372,9 +374,9 @@ Status Engine::wait_uses(Var* var, bool all, Poll poll, void* arg) {
   std::vector<Operator*> targets;
   for (Use* u = var->tail; u; u = u->prev) {
     if (!all && !u->write) continue;
-    // Inside an op: what was pushed before it, or by it. Anything later may wait for it.
-    if (cur && !on_stack(u->op) && u->op->seq > cur->seq && u->op->parent != cur->seq) continue;
     if (tls.op && waits_for_stack(u->op)) {
+      // Inside an op: what was pushed after it, and not by it, waits for it as others do, and has not begun.
+      if (cur && !on_stack(u->op) && u->op->seq > cur->seq && u->op->parent != cur->seq) continue;
       status = Status::SELF_WAIT;
       break;
     }

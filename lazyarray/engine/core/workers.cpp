@@ -322,9 +322,17 @@ void Engine::join_workers(Lock& lock) {
   drained_.notify_all();
 }
 
+// One stop at a time: false if the caller was interrupted while it waited for another's.
+bool Engine::alone(std::unique_lock<std::timed_mutex>& one, Poll poll, void* arg) {
+  while (!one.try_lock_for(std::chrono::nanoseconds(kPollEach)))
+    if (poll && !poll(arg)) return false;
+  return true;
+}
+
 Status Engine::stop(Poll poll, void* arg) {
   if (entered()) return Status::SELF_WAIT;
-  std::lock_guard<std::mutex> one(life_mu_);
+  std::unique_lock<std::timed_mutex> one(life_mu_, std::defer_lock);
+  if (!alone(one, poll, arg)) return Status::INTERRUPTED;
   Lock lock(mu_);
   if (broken_) return Status::BROKEN;
   // Nobody may push any more, not even an alarm's call that is in the midst of it.
@@ -344,7 +352,8 @@ Status Engine::stop(Poll poll, void* arg) {
 Status Engine::shutdown(Poll poll, void* arg) {
   if (entered()) return Status::SELF_WAIT;
   if (broken_) return Status::BROKEN;
-  std::lock_guard<std::mutex> one(life_mu_);
+  std::unique_lock<std::timed_mutex> one(life_mu_, std::defer_lock);
+  if (!alone(one, poll, arg)) return Status::INTERRUPTED;
   Lock lock(mu_);
   runs_here_ = true;
   stopped_ = false;
