@@ -111,6 +111,8 @@ class Compiled(Generic[_P, _R]):
             raise TypeError(f"compile() is of functions, not of {type(function).__name__}")
         self._function: Callable[..., Any] = function
         self._name: str | None = None  # as an attribute of a class
+        # Where an object keeps its own: a base class may have a compiled method of the same name.
+        self._slot = f"{name_of(function)} of {getattr(function, '__qualname__', '')}"
         # A method: the class's that made it, and of whom.
         self._maker: Compiled[..., Any] | None = None
         self._object: Any = None
@@ -144,12 +146,10 @@ class Compiled(Generic[_P, _R]):
             )
         if name in kept:  # what the program has put there
             return kept[name]
-        # A base class may have a compiled method of the same name.
-        own = f"{name} of {getattr(self, '__qualname__', name)}"
-        bound = kept.get(own)
+        bound = kept.get(self._slot)
         # A copy of an object has its __dict__, but is not what that was made for.
         if bound is None or bound._object is not instance or bound._maker is not self:
-            bound = kept[own] = Compiled(self._function.__get__(instance, owner))
+            bound = kept[self._slot] = Compiled(self._function.__get__(instance, owner))
             bound._maker, bound._object = self, instance
         return bound
 

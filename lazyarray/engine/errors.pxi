@@ -55,9 +55,12 @@ cdef object _without_locals(object traceback):
     return last
 
 
+cdef Py_ssize_t _MOST_LINKS = 1000  # of a chain: each takes a frame here
+
+
 cdef object _kept(object exc, dict known):
     """What an error keeps of an exception: a copy of it, and of those that it came from, without frames."""
-    if exc is None or id(exc) in known:
+    if exc is None or id(exc) in known or len(known) == _MOST_LINKS:
         return known.get(id(exc))
     new = known[id(exc)] = _copy_of(exc)  # the user may go on with it; itself if it can't be copied
     context, cause, quiet = exc.__context__, exc.__cause__, exc.__suppress_context__
