@@ -48,6 +48,8 @@ cdef class Gufunc(Row):
         if found is None:
             nop = len(self.cores)
             k = loop_kernel(self.name, GUFUNC, nop - 1, 1, self.ufunc, (np_dtype(dtype),) * nop)
+            if self.ufunc.__name__ != self.name:  # of LAPACK's
+                k.told_of = intern_name(self.ufunc.__name__.encode())
             k.checks_flags = not self.silent
             # Such a loop gives the invalid flag back that it met, whoever raised it (a sort of long
             # doubles, say), also in the unit that it doesn't use.

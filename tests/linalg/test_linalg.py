@@ -285,3 +285,10 @@ def test_a_flag_that_others_left_is_no_error(name, n):
                 got = getattr(la.linalg, name)(a, *b)
                 la.waitall()
             same(got, getattr(np.linalg, name)(a.asnumpy(), *[v.asnumpy() for v in b]))
+
+
+def test_warnings_name_numpys_function():
+    a = np.full((3, 3), 1e200) * np.eye(3)
+    for call in (np.linalg.det, lambda x: la.linalg.det(la.array(x)).item()):
+        with pytest.warns(RuntimeWarning, match="overflow encountered in det"):
+            call(a)
