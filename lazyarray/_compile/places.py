@@ -102,7 +102,7 @@ class Place(NamedTuple):
             holder.set(value)
         else:
             # By Python's own methods: a subclass's may do anything (a Counter's update counts).
-            own = next(c for c in _CONTAINERS if isinstance(holder, c))
+            own = _pythons(holder)
             own.clear(holder)
             if issubclass(own, dict):
                 for key, item in zip(value[::2], value[1::2], strict=True):
@@ -129,14 +129,17 @@ _HELD_IN: dict[Any, str] = {
 _UNFOLLOWED = (array.array, bytearray, memoryview, types.MappingProxyType, threading.local)
 
 
+def _pythons(container: Any) -> Any:
+    """Python's own class among those of a container."""
+    return next(c for c in _CONTAINERS if isinstance(container, c))
+
+
 def _items(of: dict[Any, Any]) -> tuple[Any, ...]:
-    own = collections.OrderedDict if isinstance(of, collections.OrderedDict) else dict
-    return tuple([x for item in own.items(of) for x in item])
+    return tuple([x for item in _pythons(of).items(of) for x in item])
 
 
 def _iterated(of: Any) -> tuple[Any, ...]:
-    own = next(c for c in _CONTAINERS if isinstance(of, c))
-    return tuple(own.__iter__(of))
+    return tuple(_pythons(of).__iter__(of))
 
 
 def _in_context(of: contextvars.ContextVar[Any]) -> Any:

@@ -311,6 +311,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         void set_operands(int, int) except +
         cbool writes(int)
 
+    void broadcast_strides(const Layout&, int, npy_intp*)
     int buffered_axes(Instr&)
     cbool steps_evenly(Instr&, int, int)
     void turn_round(Instr&)

@@ -163,18 +163,19 @@ cdef inline PyObject* errstate_object() noexcept:
 
 
 cdef inline bint errstate_is_known() noexcept:
-    """Whether current_errstate() runs no Python, in which other threads may go on."""
+    """Whether `_errstate` is this thread's."""
     cdef PyObject* now = errstate_object()
     return now is not NULL and now == _errstate_seen
 
 
 cdef ErrState current_errstate() except *:
     global _errstate_seen, _errstate, _logging_of
+    cdef PyObject* at = errstate_object()
     cdef PyObject* before
     cdef ErrState found
-    if errstate_is_known():
+    if at is not NULL and at == _errstate_seen:
         return _errstate
-    now = None if errstate_object() is NULL else <object>errstate_object()
+    now = None if at is NULL else <object>at
     modes = np.geterr()
     found.divide = _MODES[modes["divide"]]
     found.over = _MODES[modes["over"]]
@@ -210,9 +211,11 @@ cdef int emit(Instr* instr) except -1:
             if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.deleted.load():
                 raise ValueError("the variable has been deleted")
         if instr.kernel.checks_flags:
-            if not errstate_is_known():
+            if errstate_is_known():
+                instr.errstate = _errstate
+            else:  # Python is asked, in which other threads may go on
                 hold(instr, used)
-            instr.errstate = current_errstate()
+                instr.errstate = current_errstate()
             if instr.kernel.warning is not NULL:
                 instr.errstate.invalid = WARNS
         if rec.store().exports.load() and not capturing():

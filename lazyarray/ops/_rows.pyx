@@ -136,6 +136,7 @@ from lazyarray.lazy._lazy cimport (
     set_operand,
     shape_text,
     shape_tuple,
+    broadcast_strides,
     take_flags,
     type_of_arrays,
     unshared,

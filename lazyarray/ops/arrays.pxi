@@ -554,29 +554,26 @@ def seen(Tensor x not None, cnp.ndarray r not None):
 
 def stretched(Tensor x not None, tuple shape):
     """``x`` as a view of a shape that it broadcasts to, not for writing; None where NumPy must say what is wrong."""
-    cdef int n = len(shape), lead = n - x.v.layout.ndim, i
-    cdef npy_intp length, size = 1, most = 1 << 30  # NumPy knows how large one may be
-    cdef npy_intp dims[kMaxDims]
-    cdef npy_intp steps[kMaxDims]
-    if lead < 0 or n > kMaxDims:
+    cdef int n = len(shape), i
+    cdef npy_intp size = 1, most = 1 << 30  # NumPy knows how large one may be
+    cdef Layout to
+    if n > kMaxDims:
         return None
+    to.resize(n)
     for i in range(n):
         if type(shape[i]) is not int or not 0 <= shape[i] <= most:
             return None
-        length = shape[i]
-        dims[i], steps[i] = length, 0
-        if i >= lead and x.v.layout.shape()[i - lead] != 1:
-            if x.v.layout.shape()[i - lead] != length:
-                return None
-            steps[i] = x.v.layout.strides()[i - lead]
-        size *= max(length, 1)
+        to.shape()[i] = shape[i]
+        size *= max(to.shape()[i], 1)
         if size > most:
             return None
+    if not broadcasts_to(&x.v.layout, &to):
+        return None
+    broadcast_strides(x.v.layout, n, to.strides())
     cdef Tensor t = view_of(unshared(x))
+    to.offset = t.v.layout.offset
+    t.v.layout = to
     t.v.readonly = True
-    t.v.layout.resize(n)
-    memcpy(t.v.layout.shape(), dims, n * sizeof(npy_intp))
-    memcpy(t.v.layout.strides(), steps, n * sizeof(npy_intp))
     return returned(t) if is_scalar(x) else t
 
 

@@ -468,47 +468,49 @@ def test_pushes_from_many_threads(any_engine, cpu, spawn):
     assert count == [1200] and var.version == 1200
 
 
-def test_an_op_reads_what_was_pushed_after_it(any_engine, cpu):
-    """Undeclared, as a finalizer does that runs inside an op: it is waited for, too."""
-    e, seen = any_engine, []
-    late, own = e.new_variable(), e.new_variable()
-    pushed = threading.Event()
+def waited_inside_an_op(spawn, e, cpu, uses, says, push):
+    """Has an op that writes one variable wait for another, whose writer was pushed after it."""
+    (var, awaited), pushed = uses, threading.Event()
 
     def op(rc):
         pushed.wait(5)
-        e.wait_for_var(late)
-        seen.append("read")
+        e.wait_for_var(awaited)
+        says()
+
+    thread = spawn(lambda: e.push_sync(op, cpu, (), (var,)))
+    time.sleep(0.05)
+    push(pushed)
+    pushed.set()
+    thread.finish()
+    e.wait_for_var(var)
+    e.wait_for_var(awaited)
+
+
+def test_an_op_reads_what_was_pushed_after_it(spawn, any_engine, cpu):
+    """Undeclared, as a finalizer does that runs inside an op: it is waited for, too."""
+    e, seen = any_engine, []
+    own, late = e.new_variable(), e.new_variable()
 
     def write(rc):
         time.sleep(0.1)
         seen.append("written")
 
-    thread = threading.Thread(target=lambda: e.push_sync(op, cpu, (), (own,)))
-    thread.start()
-    time.sleep(0.05)
-    e.push_sync(write, cpu, (), (late,))
-    pushed.set()
-    thread.join()
-    e.wait_for_var(own)
+    def push(pushed):
+        e.push_sync(write, cpu, (), (late,))
+
+    waited_inside_an_op(spawn, e, cpu, (own, late), lambda: seen.append("read"), push)
     assert seen == ["written", "read"]
 
 
-def test_an_op_does_not_wait_for_what_waits_for_it(any_engine, cpu):
+def test_an_op_does_not_wait_for_what_waits_for_it(spawn, any_engine, cpu):
+    """A writer that reads what the op writes has not begun."""
     e, seen = any_engine, []
     var, other = e.new_variable(), e.new_variable()
-    pushed = threading.Event()
 
-    def op(rc):
-        pushed.wait(5)
-        e.wait_for_var(other)  # of a writer that reads `var`, and so has not begun
-        seen.append("first")
+    def push(pushed):
+        if "Naive" in type(e).__name__:  # its push waits for the op
+            pushed.set()
+        e.push_sync(lambda rc: seen.append("second"), cpu, (var,), (other,))
 
-    thread = threading.Thread(target=lambda: e.push_sync(op, cpu, (), (var,)))
-    thread.start()
-    time.sleep(0.05)
-    pushed.set() if "Naive" in type(e).__name__ else None
-    e.push_sync(lambda rc: seen.append("second"), cpu, (var,), (other,))
-    pushed.set()
-    thread.join()
-    e.wait_for_var(other)
+    waited_inside_an_op(spawn, e, cpu, (var, other), lambda: seen.append("first"), push)
     assert seen == ["first", "second"]
