@@ -126,9 +126,13 @@ class KVStore:
             keys; TypeError for a key of another type, or what is no array.
         """
         self._issue()
-        for k, values in _pairs("init", key, value):
-            if k in self._values:
+        pairs = _pairs("init", key, value)
+        taken = set(self._values)
+        for k, _ in pairs:
+            if k in taken:
                 raise ValueError(f"kvstore: the key {k!r} is there already")
+            taken.add(k)
+        for k, values in pairs:
             with paused():
                 own = values[0].copy()
                 if self._comm is not None:
@@ -338,13 +342,19 @@ class KVStore:
         """Has all ranks add up what was pushed, and ``more``, which is stored if ``stores``."""
         pushed = {**self._pushed, **(more or {})}
         self._pushed.clear()
+        failures: list[BaseException] = []
         for k in sorted(pushed, key=lambda k: -pushed[k][0]):
             total = pushed[k][1]
             if self._comm is not None:
                 with paused():
                     self._comm.allreduce(total, out=total, name=f"key {k}")
             if stores or k not in (more or {}):
-                self._store(k, total)
+                try:
+                    self._store(k, total)
+                except BaseException as failure:  # the other keys' sums: all ranks await them
+                    failures.append(failure)
+        if failures:
+            raise failures[0]
 
     def _added(self, own: NDArray, values: Sequence[NDArray]) -> NDArray:
         """This rank's arrays, as they are now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -99,23 +100,23 @@ def dot(a: ArrayLike, b: ArrayLike, out: NDArray | None = None) -> NDArray:
     if simple is not None:
         return simple
     x, y = operands(a, b)
+    dtype = np.result_type(x.dtype, y.dtype)
     if x.ndim == 0 or y.ndim == 0:
-        dtype = np.result_type(x.dtype, y.dtype)
         if out is not None and dtype.char not in "fdFD":  # NumPy's product, into any array that is
             return _multiply(x, y, out=out_array(out))
         result = _multiply(*[astype(v, dtype, copy=False) for v in (x, y)])
         if dtype.char in "fdFD" and 0 < result.ndim <= 2:
-            # BLAS adds the product to zeros in C order, and nothing where the number is zero: so
-            # -0.0 becomes 0.0, and so does infinity times zero.
-            nothing = (y if x.ndim else x) == 0
-            product = _rows.select(nothing, dtype.type(0), result)
-            result = _add(product, 0, out=_layout.new(result.shape, dtype, None, x.device))
+            result = _added_to_zeros(result, y if x.ndim else x)
     else:
         summed = max(y.ndim - 2, 0)
         if x.shape[-1] != y.shape[summed]:
             raise _not_aligned(x, y, summed)
-        if x.ndim <= 2 and y.ndim <= 2:
-            dtype = x.dtype if x.dtype == y.dtype else np.result_type(x.dtype, y.dtype)
+        if 1 in (x.size, y.size) and dtype.char in "fdFD" and x.ndim <= 2 and y.ndim <= 2:
+            shape = (*x.shape[:-1], *y.shape[:summed], *y.shape[summed + 1 :])
+            result = reshape(_multiply(*[astype(v, dtype, copy=False) for v in (x, y)]), shape)
+            if result.size > 1:
+                result = _added_to_zeros(result, x if x.size == 1 else y)
+        elif x.ndim <= 2 and y.ndim <= 2:
             result = _matmul(*[_blas_ready(astype(v, dtype, copy=False)) for v in (x, y)])
         else:
             result = gil_op(
@@ -137,6 +138,18 @@ def dot(a: ArrayLike, b: ArrayLike, out: NDArray | None = None) -> NDArray:
             "and be a C-Array)"
         )
     return deliver(result, out, "dot")
+
+
+def _added_to_zeros(product: NDArray, number: NDArray) -> NDArray:
+    """A product by a number as BLAS makes it: added to zeros, and nothing where the number is zero.
+
+    So -0.0 becomes 0.0, and so does infinity times zero. Whose slope is wanted stays a product.
+    """
+    if follows(product):
+        return product
+    zero = product.dtype.type(0)
+    found = _rows.select(reshape(number, ()) == 0, zero, product)
+    return _add(found, 0, out=_layout.new(found.shape, found.dtype, None, found.device))
 
 
 def _dotted(n: int, m: int) -> Any:
@@ -503,6 +516,7 @@ def vecdot(
             raise TypeError("cannot specify both 'axis' or 'keepdims' and 'axes'")
         return _along(vecdot, (1, 1, 0), (x1, x2), axes, out, **options)
     if axis != -1:
+        axis = operator.index(axis)
         x1, x2 = [moveaxis(x, axis, -1) for x in operands(x1, x2)]
     if keepdims and out is not None:
         vecdot(x1, x2, squeeze(out_array(out), axis), **options)

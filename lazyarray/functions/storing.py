@@ -90,7 +90,7 @@ def put(a: NDArray, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     _store("put", function, x, ind, v)
 
 
-def putmask(a: NDArray, mask: ArrayLike, values: ArrayLike) -> None:
+def putmask(a: NDArray, /, mask: ArrayLike, values: ArrayLike) -> None:
     """Stores ``values`` (repeated to a's size) where a mask of a's shape is true; changes ``a``.
 
     Args:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
     from lazyarray._types import ArrayLike, DTypeLike
 
+_MISSING: Any = np._NoValue  # what help() shows: <no value>
+
 __all__ = ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "diff", "ediff1d"]
 
 
@@ -222,8 +224,8 @@ def diff(
     a: ArrayLike,
     n: int = 1,
     axis: int = -1,
-    prepend: ArrayLike | None = None,
-    append: ArrayLike | None = None,
+    prepend: ArrayLike = _MISSING,
+    append: ArrayLike = _MISSING,
 ) -> NDArray:
     """The n-th difference of neighbours along an axis, which gets shorter by ``n``.
 
@@ -246,9 +248,9 @@ def diff(
     if x.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
     axis = normalize_axis_index(axis, x.ndim)
-    if prepend is not None or append is not None:
+    if prepend is not _MISSING or append is not _MISSING:
         edge = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
-        parts = operands(*[p for p in (prepend, x, append) if p is not None])
+        parts = operands(*[p for p in (prepend, x, append) if p is not _MISSING])
         x = concatenate([p if p.ndim else broadcast_to(p, edge) for p in parts], axis)
     lead = (slice(None),) * axis
     later, earlier = (*lead, slice(1, None), ...), (*lead, slice(None, -1), ...)

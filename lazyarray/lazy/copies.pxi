@@ -324,6 +324,8 @@ cdef CError* _recast(Instr& instr, const Block& block, cbool* invalid) noexcept 
                 arrays.append(PyArray_NewFromDescr(
                     &PyArray_Type, d, block.ndim, <npy_intp*>block.shape, <npy_intp*>block.strides[k],
                     block.ptrs[k], NPY_ARRAY_WRITEABLE, None))
+            if arrays[1].dtype.char != "I":  # where the real parts alone, which no warning is told of, give other values
+                arrays[0] = arrays[0].real
             try:
                 with np.errstate(all="raise"):  # judged once the whole copy is made
                     np.copyto(arrays[1], arrays[0], casting="unsafe")

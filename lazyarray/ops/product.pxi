@@ -236,6 +236,15 @@ cdef bint has_gaps(Tensor x) noexcept:
     return x.v.layout.ndim == 2 and x.v.layout.shape()[0] > 1 and x.v.layout.shape()[1] > 1 and not in_one_order(x)
 
 
+cdef bint is_nonzero(Tensor x) noexcept:
+    """Whether the one element is a real number that is known not to be zero."""
+    if not is_ready(x):
+        return False
+    if x.v.dtype == D_F8:
+        return (<double*>x.v.elements())[0] != 0
+    return x.v.dtype == D_F4 and (<float*>x.v.elements())[0] != 0
+
+
 def dot(MatMul row not None, a, b):
     """``np.dot`` of vectors and matrices that are of one of BLAS's dtypes together, or of integers; else None."""
     cdef Tensor x, y
@@ -254,6 +263,8 @@ def dot(MatMul row not None, a, b):
         return row.product(x, y, None)
     if code != b"f" and code != b"d" and code != b"F" and code != b"D":
         return None
+    if x.v.layout.size() == 1 and not is_nonzero(x) or y.v.layout.size() == 1 and not is_nonzero(y):
+        return None  # BLAS adds nothing, where a product of matrices makes NaN of infinities
     if x.v.dtype != common:
         x = copied(x, common)
     if y.v.dtype != common:

@@ -220,6 +220,25 @@ def test_local_stores():
         la.kvstore.create("dist_sink")
 
 
+def test_a_store_keeps_what_one_call_cannot_take():
+    kv = la.kvstore.create("local")
+    with pytest.raises(ValueError, match="already"):
+        kv.init(["a", "b", "a"], [la.zeros(1)] * 3)
+    kv.init(["a", "b", "c"], [la.zeros(1)] * 3)  # none of them was there
+
+    def update(key, total, value):
+        value += total
+        if key == "b":
+            raise RuntimeError("no b")
+
+    kv.set_updater(update)
+    with pytest.raises(RuntimeError, match="no b"):
+        kv.push(["a", "b", "c"], [la.ones(1)] * 3)
+    outs = [la.empty(1) for _ in range(3)]
+    kv.pull(["a", "b", "c"], out=outs)
+    assert [o.item() for o in outs] == [1, 1, 1]
+
+
 def test_the_end_issues_what_a_store_holds():
     seen = []
     kv = la.kvstore.create("dist_sync")

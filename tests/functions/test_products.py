@@ -236,6 +236,46 @@ def test_dot_with_a_number(shape, number, dtype):
                 assert got.strides == want.strides
 
 
+SHAPES_WITH_ONE_ELEMENT = [
+    [(1,), (1,)],
+    [(1, 1), (1,)],
+    [(1, 1), (1, 1)],
+    [(1,), (1, 5)],
+    [(1, 1), (1, 400)],
+    [(400, 1), (1, 1)],
+    [(3, 1), (1,)],
+]
+
+
+@pytest.mark.parametrize("shapes", SHAPES_WITH_ONE_ELEMENT)
+@pytest.mark.parametrize("number", [0.0, -0.0, 2.0, np.inf, -1.0])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "e", "D", "F"])
+def test_dot_of_one_element(shapes, number, dtype, direct):
+    """NumPy takes it for a number, by which BLAS adds to zeros: none for infinity times zero."""
+    values = np.array([-0.0, 1.0, np.inf, np.nan, -2.0])
+    operands = [np.resize(values, s) if np.prod(s) > 1 else np.full(s, number) for s in shapes]
+    a, b = [x.astype(dtype) for x in operands]
+    with np.errstate(all="ignore"):
+        for x, y in ((a, b), (a, np.full(shapes[1], 3.0).astype(dtype))):
+            same(la.dot(la.array(x), la.array(y)), np.dot(x, y))
+            same(la.dot(la.array(x) + 0, la.array(y) * 1), np.dot(x + 0, y * 1))
+            same(la.inner(la.array(x), la.array(y.T)), np.inner(x, y.T))
+
+
+@pytest.mark.parametrize("number", [0.0, 3.0])
+@pytest.mark.parametrize("shapes", [[(), (3,)], *SHAPES_WITH_ONE_ELEMENT])
+def test_slopes_of_dot_of_one_element(shapes, number):
+    a, b = la.full(shapes[0], number), la.ones(shapes[1]) * 2
+    for x in (a, b):
+        x.attach_grad()
+    with la.autograd.record():
+        y = la.dot(a, b).sum()
+    y.backward()
+    # Every element of the one meets every element of the other.
+    np.testing.assert_array_equal(a.grad.asnumpy(), np.full(a.shape, 2.0 * b.size))
+    np.testing.assert_array_equal(b.grad.asnumpy(), np.full(b.shape, number * a.size))
+
+
 @pytest.mark.parametrize("dtype", ["u1", "u8", "i1", "d"])
 def test_cross_products_of_integers_overflow_in_silence(dtype):
     a, b = np.array([3, 0, 5], dtype), np.array([1, 100, 1], dtype)

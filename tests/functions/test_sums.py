@@ -40,6 +40,12 @@ def test_diff(n):
                 same(la.diff(lay(a), 0, axis), a)
 
 
+@pytest.mark.parametrize("name", ["prepend", "append"])
+def test_diff_takes_none_for_no_number(name):
+    with pytest.raises(TypeError):
+        la.diff(la.arange(3), **{name: None})
+
+
 WHOLE = rng.integers(-3, 4, (3, 4, 2))
 HALVES = np.where(WHOLE > 2, np.nan, WHOLE / 2)
 ARRAYS = [

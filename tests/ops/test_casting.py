@@ -1,5 +1,7 @@
 """``casting="equiv"`` beside Python's numbers, where NumPy's own ``resolve_dtypes`` crashes."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -21,3 +23,20 @@ def test_numbers(number, dtype, casting):
                 except TypeError:
                     found.append(TypeError)
             assert found[0] == found[1], (function, other)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
+def test_lost_imaginary_parts_are_told_of_once(dtype):
+    """Also where a number is out of range, so that NumPy makes the copy."""
+    x = np.array([1 + 2j, np.nan, 1e30] * 40)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = la.array(x).astype(dtype).asnumpy()
+    texts = [str(w.message) for w in told]
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(found, x.astype(dtype))
+    assert sorted(texts) == [
+        "Casting complex values to real discards the imaginary part",
+        "invalid value encountered in cast",
+    ]
