@@ -79,6 +79,7 @@ _ADAPTED = (
     "dask.array.reductions",
     "dask.array.slicing",
     "dask.array.routines",
+    "distributed.system_monitor",
     "distributed.worker",
     "distributed.protocol.serialize",
     "distributed.protocol.cuda",

@@ -143,7 +143,7 @@ class KVStore:
         """Adds up the arrays of each key, over a list and over all ranks, and stores the sum.
 
         Args:
-            key: an int or a str, or a list of them.
+            key: an int or a str, or a list of them, in which the arrays of equal ones go together.
             value: an array, or a list of several, of the key's shape; for a list of keys, a list of
                 these.
             priority: an integer; of "dist_sync", what is pushed with a higher one goes first.
@@ -153,7 +153,7 @@ class KVStore:
             ``priority`` that is no integer.
         """
         rank = _checked_priority(priority)
-        pairs = _pairs("push", key, value)
+        pairs = _grouped(_pairs("push", key, value))
         for k, values in pairs:
             self._known(k, values)
         for k, values in pairs:
@@ -214,13 +214,9 @@ class KVStore:
         """
         rank = _checked_priority(priority)
         outs = _pairs("pushpull", key, value if out is None else out)
-        pairs = _pairs("pushpull", key, value)
+        pairs = _grouped(_pairs("pushpull", key, value))
         for k, arrays in (*pairs, *outs):
             self._known(k, arrays)
-        if len({k for k, _ in pairs}) < len(pairs):
-            for (k, values), (_, to) in zip(pairs, outs, strict=True):
-                self.pushpull(k, values, to, rank)
-            return
         if any(k in self._pushed for k, _ in pairs):
             self._issue()
         updates = self._update is not None or self._trainers_of is not None
@@ -396,6 +392,14 @@ def _pairs(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:
         if not isinstance(x, Tensor):
             raise TypeError(f"kvstore: values are NDArrays, not {type(x).__name__}")
     return [(key, arrays)]
+
+
+def _grouped(pairs: list[tuple[Key, list[NDArray]]]) -> list[tuple[Key, list[NDArray]]]:
+    """Each key once, with all its arrays: as MXNet's ``GroupKVPairs``."""
+    found: dict[Key, list[NDArray]] = {}
+    for k, values in pairs:
+        found.setdefault(k, []).extend(values)
+    return list(found.items())
 
 
 def _checked_priority(priority: int) -> int:

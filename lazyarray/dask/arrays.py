@@ -39,9 +39,10 @@ def _sizes(sizeof: Any) -> None:
 
 def _tokens(tokenize: Any) -> None:
     def token(x: Any) -> Any:
-        # One of NumPy's of the same values has another: their blocks aren't the same.
+        # One of NumPy's of the same values has another: their blocks aren't the same. In C order:
+        # Dask's token of NumPy's arrays is one of the memory, the same of a square x and x.T.
         device = str(x.device)
-        return "lazyarray", device, tokenize.normalize_token(x.asnumpy())
+        return "lazyarray", device, tokenize.normalize_token(np.asarray(x.asnumpy(), order="C"))
 
     tokenize.normalize_token.register(Tensor, token)
 
@@ -134,6 +135,7 @@ PARTS = {
     "dask.array.slicing": places.adapt_slicing,
     "dask.array.routines": places.adapt_routines,
     "dask.local": tasks.adapt_local,
+    "distributed.system_monitor": tasks.adapt_monitor,
     "distributed.worker": tasks.adapt_worker,
     "distributed.protocol.serialize": wire.register,
     "distributed.protocol.cuda": wire.register_cuda,

@@ -14,6 +14,7 @@ import numpy as np
 from lazyarray import _public
 from lazyarray._ndarray import NDArray
 from lazyarray.dask._replace import replace
+from lazyarray.dask.tasks import finished
 
 __all__ = ["adapt_reductions", "adapt_routines", "adapt_slicing"]
 
@@ -52,6 +53,19 @@ def adapt_reductions(reductions: Any) -> None:
 
     replace(reductions, "arg_chunk", make_chunk)
     replace(reductions, "arg_combine", make_combine)
+    # A slice of NaNs is an error only if no other block has a number, either: Dask asks in another
+    # way where these raise.
+    for name in ("nanargmin", "nanargmax"):
+        replace(reductions.chunk, name, _waiting)
+
+
+def _waiting(plain: Any) -> Any:
+    """``plain``, which raises its error at the call and not at the wait."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return finished(plain(*args, **kwargs))
+
+    return call
 
 
 def _steps(shape: Any) -> list[int]:

@@ -9,6 +9,7 @@ task, the thread that writes to the wire or to disk), and its time would be anot
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -20,7 +21,7 @@ from lazyarray import storage
 from lazyarray.dask._replace import replace
 from lazyarray.lazy._lazy import Tensor
 
-__all__ = ["adapt_local", "adapt_worker", "finished"]
+__all__ = ["adapt_local", "adapt_monitor", "adapt_worker", "finished"]
 
 
 def finished(result: Any) -> Any:
@@ -166,6 +167,41 @@ def _adapt_actors(worker: Any) -> None:
     for running in worker.Worker._instances:  # which look into a table that they have made
         for name in ("actor_execute", "actor_attribute"):
             running.handlers[name] = getattr(running, name)
+
+
+def adapt_monitor(monitor: Any) -> None:
+    """What Dask spills, or a client releases, is given back before it is counted.
+
+    A worker that is paused for its memory runs no task, at whose end it would be.
+    """
+
+    def make(run: Any) -> Any:
+        def get_process_memory(self: Any) -> int:
+            memory: int = run(self)
+            if storage.pool_stats()["cached"] and memory > _least():
+                storage.trim()
+                memory = run(self)
+            return memory
+
+        return get_process_memory
+
+    replace(monitor.SystemMonitor, "get_process_memory", make)
+
+
+def _least() -> float:
+    """The memory from which on Dask acts on one of this process's workers."""
+    worker = sys.modules.get("distributed.worker")  # a scheduler may have none
+    least = float("inf")
+    for running in list(worker.Worker._instances) if worker else ():
+        manager = running.memory_manager
+        parts = [getattr(manager, f"memory_{part}_fraction") for part in _PARTS]
+        for part in parts if manager.memory_limit else ():
+            if part:  # False: it does not
+                least = min(least, part * manager.memory_limit)
+    return least
+
+
+_PARTS = ("target", "spill", "pause")
 
 
 def _give_back(worker: Any) -> None:

@@ -26,10 +26,28 @@ def dies_with_us() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
-def pass_on(source: IO[bytes], to: IO[bytes], prefix: bytes) -> None:
-    for line in source:
-        to.write(prefix + line + (b"" if line.endswith(b"\n") else b"\n"))
-        to.flush()
+class Passing(threading.Thread):
+    """Passes lines on, until all have closed the pipe: whoever the program has started, too."""
+
+    def __init__(self, source: IO[bytes], to: IO[bytes], prefix: bytes) -> None:
+        super().__init__(daemon=True)
+        self.source, self.to, self.prefix = source, to, prefix
+        self.reads: float | None = None  # since when it waits for a line
+
+    def run(self) -> None:
+        self.reads = time.monotonic()
+        for line in self.source:
+            self.reads = None
+            self.to.write(self.prefix + line + (b"" if line.endswith(b"\n") else b"\n"))
+            self.to.flush()
+            self.reads = time.monotonic()
+
+    def ends(self) -> None:
+        """Waits for the end, or, once the program has ended, until nothing came for a while."""
+        while self.is_alive():
+            if self.reads is not None and time.monotonic() > self.reads + GRACE_SECONDS:
+                return
+            self.join(0.05)
 
 
 def main() -> int:
@@ -46,7 +64,7 @@ def main() -> int:
     threads = []
     for source, to in ((program.stdout, sys.stdout.buffer), (program.stderr, sys.stderr.buffer)):
         assert source is not None
-        threads.append(threading.Thread(target=pass_on, args=(source, to, f"[{rank}] ".encode())))
+        threads.append(Passing(source, to, f"[{rank}] ".encode()))
         threads[-1].start()
     code = program.wait()
     if code < 0:
@@ -54,7 +72,7 @@ def main() -> int:
     if code and (folder := os.environ.get("LAZYARRAY_LAUNCH")):
         pathlib.Path(folder, rank).write_text(f"{time.time()} {code}")
     for thread in threads:
-        thread.join()
+        thread.ends()
     if code:
         time.sleep(GRACE_SECONDS)
     return code

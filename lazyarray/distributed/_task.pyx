@@ -13,7 +13,6 @@ from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 
 import collections
-import contextvars
 import queue
 import threading
 import time
@@ -51,8 +50,7 @@ cdef int64_t LEFT = 300_000, TRIES = 300_000
 
 cdef object monotonic = time.monotonic
 cdef object get_ident = threading.get_ident, main_thread = threading.main_thread().ident
-cdef object Context = contextvars.Context
-cdef object divide = np.true_divide
+cdef object divide = np.true_divide, errstate = np.errstate
 cdef object copy_of = np.ndarray.copy
 cdef object no_skip = FnProperty.NO_SKIP
 cdef str queued = QUEUED, waiting = WAITING
@@ -324,8 +322,9 @@ cdef class Task:
     cdef int moved(self) except -1:
         (_, to), _, _, divisor = self.small
         result = self.buffer
-        if divisor is not None:  # under nobody's errstate
-            result = Context().run(divide, self.buffer, divisor)
+        if divisor is not None:
+            with errstate(all="ignore"):  # as where the communication thread divides
+                result = divide(self.buffer, divisor)
         self.view(to)[...] = result
         self.state, self.request = C_OVER, None
         return 0

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lazyarray.distributed._task import Agreement
+from lazyarray.distributed.errors import MismatchError
 
 __all__ = ["Backend", "Single"]
 
@@ -78,9 +79,9 @@ class Backend:
         """The bytes of the next message."""
         raise NotImplementedError
 
-    def sending(self) -> bool:
-        """Whether messages are still on their way; has them move on."""
-        return False
+    def sending(self) -> set[int]:
+        """The ranks to which messages are still on their way; has them move on."""
+        return set()
 
     def split(self, color: int | None, key: int) -> Backend | None:
         """The group of the ranks of one color, in the order of their keys; None for no color."""
@@ -136,10 +137,8 @@ class Single(Backend):
         self._messages.setdefault(tag, []).append(buffer)
 
     def recv(self, rank: int, tag: int, poll: Poll) -> np.ndarray:
-        count = 0
-        while not self._messages.get(tag):
-            poll(count)
-            count += 1
+        if not self._messages.get(tag):  # all goes in the program's order: it will not come
+            raise MismatchError(f"no message with tag {tag} was sent before: nobody else sends one")
         return self._messages[tag].pop(0)
 
     def split(self, color: int | None, key: int) -> Backend | None:

@@ -38,7 +38,7 @@ def save(
     Returns: at the root an array whose ``wait_to_read()`` returns once the file is there, and
         raises what went wrong; None elsewhere.
     Raises: TypeError unless data is a dict of arrays and numbers, with strings for keys; ValueError
-        for a root that is no rank; RuntimeError before :func:`init`.
+        for a root that is no rank, or a path that ends in ".npy"; RuntimeError before :func:`init`.
 
     >>> import io, lazyarray as la
     >>> la.distributed.init()
@@ -50,6 +50,10 @@ def save(
     """
     if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
         raise TypeError("save takes a dict of arrays, with strings for keys")
+    if isinstance(file, (str, os.PathLike)) and str(file).endswith(".npy"):
+        raise ValueError(
+            "save writes an archive of named arrays, which is no .npy file: name it .npz"
+        )
     process = current()
     if process.rank != rank_of("root", root, process.size):
         return None

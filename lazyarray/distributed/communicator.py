@@ -81,6 +81,7 @@ class Communicator:
         self.ranks = ranks
         self.name = name
         self._splits = 0
+        self._freed = False
         self._little: dict[Any, Any] = {}  # what _small gives, but for the arrays
         self._nccl: Nccl | None = None  # once an array on a GPU was given
 
@@ -284,7 +285,7 @@ class Communicator:
             buffer[:HEAD] = np.frombuffer(digest, np.uint8)
             buffer[HEAD:].view(source.dtype).reshape(source.shape)[...] = source
             self.backend.send(buffer, dest, tag)
-            self._process.thread.sends(self.backend)
+            self._process.thread.sends(self)
 
         self._push("send", f"to {dest}", [x], [], work, [x], None, None, dest)
 
@@ -345,6 +346,29 @@ class Communicator:
         ranks = tuple(self.ranks[r] for _, r in members)
         name = f"{self.name}.split{self._splits}({color})"
         return Communicator(self._process, backend, ranks, name)
+
+    def free(self) -> None:
+        """Ends the group: an MPI has room for some 60,000. A collective that waits.
+
+        Groups that are left alone end with :func:`shutdown`.
+
+        Returns: None.
+        Raises: ValueError for the world; :class:`RankError` if a rank is gone; RuntimeError after
+            :func:`shutdown`, and of every call that comes later.
+
+        >>> import lazyarray as la
+        >>> la.distributed.init()
+        >>> half = la.distributed.world().split(0)
+        >>> half.free()
+        """
+        if self is self._process.world:
+            raise ValueError("free: the world ends with la.distributed.shutdown()")
+        self._wait("free", "", lambda task: None)  # all have come here, and called nothing since
+        self._freed = True
+        if self._nccl is not None:
+            self._process.on_gpus.remove((self, self._nccl))
+            self._process.thread.call(self._nccl.close)
+        self._process.thread.call(self.backend.close)
 
     def exchange(self, thing: Any) -> list[Any]:
         """Every rank's Python object, by pickle: settings, file names. A collective that waits.
@@ -435,6 +459,8 @@ class Communicator:
         """
         process = self._process
         process.check()
+        if self._freed:
+            raise RuntimeError(f"{self.name} was freed")
         if is_capturing():
             raise TracingError(f"{name} talks to other processes: it can't be captured")
         wanted = follows(*reads) or (out is not None and follows(*writes))

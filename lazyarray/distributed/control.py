@@ -106,7 +106,8 @@ class Hub(threading.Thread):
         self._server = socket.create_server(("" if outside else "127.0.0.1", 0), backlog=size)
         self.port: int = self._server.getsockname()[1]
         self._members: dict[int, _Line] = {}
-        self._left: set[int] = set()  # by themselves, having finished everything
+        self._left: set[int] = set()  # by themselves: they call nothing more
+        self._done: set[int] = set()  # those of them whose messages have come, too
         self._lost: dict[int, str] = {}  # and why
         self._told: dict[int, dict[str, Any]] | None = None  # while ledgers are asked for
         self._until = 0.0
@@ -171,7 +172,7 @@ class Hub(threading.Thread):
         line.sock.close()
         if rank is not None:
             self._members.pop(rank, None)
-            if rank not in self._left and self._end_sent is None:
+            if rank not in self._done and self._end_sent is None:
                 self._lose(rank, "died")
 
     def _all(self, message: dict[str, Any]) -> None:
@@ -188,6 +189,8 @@ class Hub(threading.Thread):
         if "bye" in message:
             self._left.add(rank)
             self._all({"left": rank})
+        elif "done" in message:
+            self._done.add(rank)
             self._end()
         elif "died" in message:
             self._lose(rank, message["died"])
@@ -201,7 +204,7 @@ class Hub(threading.Thread):
                 self._compare()
 
     def _end(self) -> None:
-        if self._end_sent is None and len(self._left | self._lost.keys()) == self._size:
+        if self._end_sent is None and len(self._done | self._lost.keys()) == self._size:
             self._all({"end": not self._lost})
             self._end_sent = time.monotonic()
 

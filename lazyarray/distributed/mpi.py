@@ -68,8 +68,12 @@ def _mpi() -> Any:
     return MPI
 
 
+_ours = False  # MPI was begun here; what began it may have failed since, and begin again
+
+
 def begin() -> Mpi:
     """Starts MPI, unless the user has; gives this package's own group of all ranks."""
+    global _ours
     for name, value in _OPEN_MPI.items():
         os.environ.setdefault(name, value)
     MPI = _mpi()
@@ -77,32 +81,28 @@ def begin() -> Mpi:
         raise RuntimeError(
             "MPI has ended in this process, and can't begin again: call la.distributed.init() once"
         )
-    ours = not MPI.Is_initialized()
-    if ours:
+    if not MPI.Is_initialized():
         MPI.Init_thread(MPI.THREAD_MULTIPLE)
+        _ours = True
     elif MPI.Query_thread() < MPI.THREAD_SERIALIZED:
         raise RuntimeError(
             "MPI was initialised for one thread only, before la.distributed.init(): the "
             "communication thread can't use it. Initialise it with MPI.THREAD_MULTIPLE, or leave "
             "that to init()"
         )
-    made = Mpi(MPI.COMM_WORLD.Dup())
-    made.ours = ours
-    return made
+    return Mpi(MPI.COMM_WORLD.Dup())
 
 
 def end(world: Mpi, clean: bool) -> None:
     """Ends MPI, if :func:`begin` began it; not if ranks are missing, for which it would wait."""
     if clean:
         world.close()
-        if world.ours:
+        if _ours:
             _mpi().Finalize()
 
 
 class Mpi(Backend):
     """A group of MPI's, with a communicator that nobody else uses."""
-
-    ours = False  # began MPI
 
     def __init__(self, comm: Any) -> None:
         self._mpi = _mpi()
@@ -111,7 +111,7 @@ class Mpi(Backend):
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
         self._items: dict[int, Any] = {}  # MPI's types of so many bytes
         self._reduces: dict[tuple[str, np.dtype[Any]], bool] = {}
-        self._pending: list[tuple[Any, np.ndarray]] = []
+        self._pending: list[tuple[Any, int, np.ndarray]] = []  # to whom, and what has to stay
         m = self._mpi
         self.begins, self.in_place = comm.Iallreduce, m.IN_PLACE
         self._agreement = self._prepared()
@@ -274,7 +274,7 @@ class Mpi(Backend):
 
     def send(self, buffer: np.ndarray, rank: int, tag: int) -> None:
         with self._message(buffer) as message:
-            self._pending.append((self._comm.Isend(message, rank, tag), buffer))
+            self._pending.append((self._comm.Isend(message, rank, tag), rank, buffer))
 
     def recv(self, rank: int, tag: int, poll: Poll) -> np.ndarray:
         status = self._mpi.Status()
@@ -287,10 +287,10 @@ class Mpi(Backend):
             message.Recv(whole)
         return buffer
 
-    def sending(self) -> bool:
+    def sending(self) -> set[int]:
         if self._pending:
-            self._pending = [pair for pair in self._pending if not pair[0].Test()]
-        return bool(self._pending)
+            self._pending = [sent for sent in self._pending if not sent[0].Test()]
+        return {rank for _, rank, _ in self._pending}
 
     # -- groups
 

@@ -83,6 +83,7 @@ class DataParallel:
         self._order: list[int] | None = None  # in which gradients travel, once it is known
         self._told: NDArray | None = None  # rank 0's order, on its way
         self._steps = 0
+        self._averaged = False  # since the last step
         self._completed: list[int] = []  # in the last backward pass
         self._buckets: list[list[int]] | None = None
         self._stamps: list[Any] = [None] * len(trainer.params)
@@ -94,15 +95,21 @@ class DataParallel:
     def average(self) -> None:
         """Makes each parameter's gradient the mean over the ranks. Does not wait for them.
 
-        :meth:`step` does so; by itself it is for programs that look at gradients before they step,
-        or have a compiled function step.
+        :meth:`step` does so; by itself it is for programs that look at gradients, or change them,
+        before they step, or have a compiled function step. ``trainer.step()`` of the optimiser
+        itself then spares the second average that :meth:`step` takes, of what may have changed.
 
         Returns: None.
         Raises: ValueError if a parameter has no gradient any more. Waits on the gradients raise
             :class:`RankError` if a rank is gone.
         """
-        gradients = self._gradients()
+        self._average(zero=True)
+        self._averaged = True
+
+    def _average(self, zero: bool) -> None:
+        gradients = self._gradients(zero)
         if self.comm.size == 1:
+            self._stamps = [_stamp(g) for g in gradients]
             return
         if self._order is None:
             self._find_order()
@@ -119,7 +126,8 @@ class DataParallel:
         Returns: None.
         Raises: as :meth:`average`, and what the optimiser's ``step`` raises.
         """
-        self.average()
+        self._average(zero=not self._averaged)
+        self._averaged = False
         self.trainer.step()
 
     def zero_grad(self) -> None:
@@ -151,14 +159,15 @@ class DataParallel:
 
     # -- how
 
-    def _gradients(self) -> list[NDArray]:
+    def _gradients(self, zero: bool) -> list[NDArray]:
+        """The gradients; ``zero``: those not written since the last average by a backward pass."""
         gradients = []
         for i, p in enumerate(self.trainer.params):
             g = p.grad
             if g is None:
                 raise ValueError(f"DataParallel: parameter {i} has no gradient: attach_grad()")
-            if self._stamps[i] is not None and self._stamps[i] == _stamp(g):
-                g[...] = 0  # no backward pass has written it since it was averaged
+            if zero and self._stamps[i] is not None and self._stamps[i] == _stamp(g):
+                g[...] = 0
             gradients.append(g)
         return gradients
 

@@ -81,7 +81,13 @@ class Process:
         self._clean = True
         self._member: Member | None = None
         self._hub: Hub | None = None
-        many = mpi.launched() if backend is None else backend == "mpi"
+        try:
+            self._begin(mpi.launched() if backend is None else backend == "mpi")
+        except BaseException:
+            self.thread.abandon(DistributedError("la.distributed.init() failed"))
+            raise
+
+    def _begin(self, many: bool) -> None:
         self.backend: Backend = self.thread.call(mpi.begin) if many else Single()
         if self.backend.shared:
             let_waiters_help(self.thread.line)
@@ -141,14 +147,14 @@ class Process:
             if r in comm.ranks:
                 return RankError(f"rank {r} {self.lost[r]}", r)
         for r in comm.ranks:
-            if r in self.left and r != self.rank:
-                entry = self.ledger.current
-                if (
-                    entry is not None
-                    and time.monotonic() - max(self.left[r], entry.since) > patience
-                ):
-                    return RankError(f"rank {r} has ended, and called nothing of the kind", r)
+            entry = self.ledger.current
+            if r != self.rank and entry is not None and self.has_left(r, entry.since, patience):
+                return RankError(f"rank {r} has ended, and called nothing of the kind", r)
         return None
+
+    def has_left(self, r: int, since: float = 0.0, patience: float = _LEAVE_SECONDS) -> bool:
+        """Whether a rank calls nothing more, and what it called before would be over by now."""
+        return r in self.left and time.monotonic() - max(self.left[r], since) > patience
 
     def overdue(self) -> None:
         """Has rank 0 compare what the ranks are doing; :meth:`_watch` sees to it that it does."""
@@ -269,12 +275,19 @@ class Process:
             self.thread.abandon(RankError(f"this rank is ending: {self.dying}", self.rank))
             return
         self.drain(self.channel)
+        if self._member is not None:
+            self._member.send({"bye": True} if self.thread.over is None else {"died": "gave up"})
         if self.thread.over is None and not self.lost:
-            self.thread.call(self.thread.deliver)
+            try:
+                self.thread.call(self.thread.deliver)
+            except RankError as error:  # nobody takes it: the program is wrong, but ends
+                print(f"lazyarray.distributed: rank {self.rank}: {error}", file=sys.stderr)
+                if self._member is not None:
+                    self._member.send({"died": f"sent what nobody received: {error}"})
             for _, nccl in self.on_gpus:
                 self.thread.call(nccl.close)
         if self._member is not None:
-            self._member.send({"bye": True} if self.thread.over is None else {"died": "gave up"})
+            self._member.send({"done": True})
             self._finished = told = time.monotonic()
             while not self._end.wait(0.05):
                 if self.timeout and time.monotonic() - told > self.timeout:

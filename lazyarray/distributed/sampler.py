@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 
 import numpy as np
@@ -25,7 +26,8 @@ class DistributedSampler:
         seed: what the order depends on, beside the epoch; the same on all ranks.
         drop_last: whether to leave out what can't be shared evenly, and batches that aren't full.
         rank, size: whose share; None: this process's.
-    Raises: ValueError for lengths or batches under 1, or a rank that there isn't.
+    Raises: ValueError for lengths or batches under 1, or a rank that there isn't; TypeError for
+        what is no integer.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -47,8 +49,10 @@ class DistributedSampler:
         rank: int | None = None,
         size: int | None = None,
     ) -> None:
-        self.rank = current().rank if rank is None else rank
-        self.size = current().size if size is None else size
+        length, seed = operator.index(length), operator.index(seed)
+        batch = None if batch is None else operator.index(batch)
+        self.rank = current().rank if rank is None else operator.index(rank)
+        self.size = current().size if size is None else operator.index(size)
         if length < 1 or (batch is not None and batch < 1) or not 0 <= self.rank < self.size:
             raise ValueError(
                 f"DistributedSampler: {length} elements in batches of {batch} for rank "

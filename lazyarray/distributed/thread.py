@@ -31,6 +31,7 @@ from lazyarray.distributed.ledger import UNDER_WAY
 from lazyarray.distributed.signature import other_lines
 
 if TYPE_CHECKING:
+    from lazyarray.distributed.communicator import Communicator
     from lazyarray.distributed.process import Process
 
 __all__ = ["CommunicationThread", "Task"]
@@ -48,7 +49,7 @@ class CommunicationThread:
         self._began = 0.0
         self._told = 0.0
         self._scratch = np.empty(0, np.uint8)
-        self._backends: list[Any] = []  # those with messages on their way
+        self._senders: list[Communicator] = []  # those with messages on their way
         self._thread = threading.Thread(
             target=self._run, name="lazyarray communication", daemon=True
         )
@@ -93,11 +94,14 @@ class CommunicationThread:
         return self._scratch[:nbytes].view(dtype)
 
     def deliver(self) -> None:
-        """Waits, in the thread, until all messages are sent."""
+        """Waits, in the thread, until all messages are sent; RankError for what nobody receives."""
         count = 0
-        while any(backend.sending() for backend in self._backends):
+        while to := {comm.ranks[r] for comm in self._senders for r in comm.backend.sending()}:
             if self._process.lost:
                 return
+            for rank in sorted(to):
+                if self._process.has_left(rank):
+                    raise RankError(f"rank {rank} has ended, and did not receive a message", rank)
             self.poll(count)
             count += 1
 
@@ -121,19 +125,19 @@ class CommunicationThread:
 
     def _next(self) -> Any:
         pause = _SHORTEST
-        while any(backend.sending() for backend in self._backends):
+        while any(comm.backend.sending() for comm in self._senders):
             # Messages on their way move on only while MPI is called.
             try:
                 return self.line.get(pause)
             except queue.Empty:
                 pause = min(2 * pause, _LONGEST)
-        self._backends.clear()
+        self._senders.clear()
         return self.line.get()
 
-    def sends(self, backend: Any) -> None:
-        """Has the thread look after a backend with messages on their way."""
-        if backend not in self._backends:
-            self._backends.append(backend)
+    def sends(self, comm: Communicator) -> None:
+        """Has the thread look after a communicator with messages on their way."""
+        if comm not in self._senders:
+            self._senders.append(comm)
 
     def poll(self, count: int) -> None:
         """What a rank does while it waits for others: raises if they will never come."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 
 import numpy as np
 
@@ -20,7 +21,9 @@ def counters(filename: str | bytes) -> str:
     found: dict[str, list[tuple[float, float]]] = {}
     for event in events:
         if event.get("ph") == "C":
-            found.setdefault(event["name"], []).append((event["ts"], event["args"]["value"]))
+            value = float(event["args"]["value"])  # what is no number is in quotes
+            if math.isfinite(value):
+                found.setdefault(event["name"], []).append((event["ts"], value))
     rows = []
     for name, samples in found.items():
         times, values = np.array(sorted(samples)).T

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import NamedTuple
 
 from lazyarray.profiler._profiler import Recording
@@ -155,10 +156,18 @@ def _json(
             if r.kind == kind
         ]  # fmt: skip
     out["counters"] = {
-        name: {"count": count, "last": last, "min": least, "max": most}
-        for name, (count, last, least, most) in sorted(counters.items())
+        name: {
+            "count": counted,
+            **dict(zip(("last", "min", "max"), map(_written, rest), strict=True)),
+        }
+        for name, (counted, *rest) in sorted(counters.items())
     }
-    return json.dumps(out)
+    return json.dumps(out, allow_nan=False)
+
+
+def _written(value: float) -> float | str:
+    """A number as JSON has it: it has none of NaN, nor of infinities, which traces quote, too."""
+    return value if math.isfinite(value) else str(value)
 
 
 def _table(

@@ -1,6 +1,9 @@
 // Totals: how often and how long, by name and line; what threads and workers did.
 #include "profiler/totals.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace lazyarray {
 
 void Sum::add(int64_t took, int64_t bytes, int64_t n) {
@@ -13,8 +16,8 @@ void Sum::add(int64_t took, int64_t bytes, int64_t n) {
 }
 
 void CounterSum::add(double value) {
-  least = count ? std::min(least, value) : value;
-  most = count ? std::max(most, value) : value;
+  least = count ? std::fmin(least, value) : value;  // numbers, if there are any
+  most = count ? std::fmax(most, value) : value;
   last = value;
   count++;
 }

@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import tomllib
+import warnings
 
 import numpy as np
 import pytest
@@ -203,6 +204,23 @@ def test_tokens():
     x = la.arange(10.0)
     assert tokenize(x) == tokenize(la.arange(10.0)) != tokenize(x + 1)
     assert tokenize(x) != tokenize(x.astype("f4")) and tokenize(x) != tokenize(x.asnumpy())
+    m = la.arange(16.0).reshape(4, 4)
+    views = [m, m.T, m[::-1], m.T[::-1], m[:, ::-1], m.ravel()]
+    assert len({tokenize(v) for v in views}) == len(views)
+    assert tokenize(m.T) == tokenize(m.T.copy()) and tokenize(m[0, 0]) != tokenize(m[:1, 0])
+
+
+@pytest.mark.parametrize("name", ["nanargmin", "nanargmax"])
+def test_places_beside_blocks_of_nans(name):
+    """A slice of NaNs in one block is no error where another block has a number."""
+    n = np.array([[np.nan, np.nan, 1.0, 2.0], [3.0, np.nan, 0.0, 5.0]])
+    x = da.from_array(la.array(n), chunks=(2, 2), asarray=False)
+    want = getattr(np, name)(n, axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(np.asarray(getattr(da, name)(x, axis=1)), want)
+        with pytest.raises(ValueError, match="All NaN"):
+            getattr(da, name)(x * np.nan, axis=1).compute()
 
 
 @pytest.mark.parametrize(

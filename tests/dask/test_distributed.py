@@ -338,6 +338,21 @@ def test_workers_keep_little_of_what_is_gone(client):
     assert max(kept.values()) <= (64 << 20) // 16, kept
 
 
+def test_memory_that_is_free_is_given_back_before_it_is_counted(client):
+    """A worker that is stopped for its memory runs no task at whose end that could happen."""
+
+    def count(dask_worker):
+        x = la.ones(1 << 20)
+        x.wait_to_read()
+        del x
+        before = la.storage.pool_stats()["cached"]
+        dask_worker.monitor.get_process_memory()
+        return before, la.storage.pool_stats()["cached"]
+
+    for before, after in client.run(count).values():
+        assert before >= 8 << 20 and after == 0
+
+
 def cores(client):
     return set(client.run(lambda: la.engine.get().cores).values())
 

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 
 import numpy as np
 
@@ -465,6 +466,13 @@ def groups():
     if alone:
         assert alone.allreduce(la.ones(1)).item() == 1
     raises(TypeError, lambda: pickle.dumps(world))
+    for _ in range(3):
+        x = half.allreduce(la.ones(100_000))
+        half.free()
+        same(x, np.full(100_000, float(half.size)))
+        raises(RuntimeError, lambda: half.allreduce(x), "was freed")
+        half = world.split(D.rank() % 2)
+    raises(ValueError, world.free, "shutdown")
 
 
 @case
@@ -879,6 +887,38 @@ def accumulated_and_unused():
         np.testing.assert_allclose(v.grad.asnumpy(), 6 / size)  # not what rank 0 left there before
         np.testing.assert_allclose(u.grad.asnumpy(), 0)
         trainer.trainer.step()
+
+
+@case
+def averaged_before_the_step():
+    """Averages that a program looks at, and changes, are what the step takes."""
+    rank, size = D.rank(), D.size()
+    w, v = la.ones(3), la.ones(2)
+    for x in (w, v):
+        x.attach_grad()
+    trainer = D.DataParallel(la.nn.SGD([w, v], lr=0.25))
+    mean = sum(range(1, size + 1)) / size
+    for k in range(4):
+        with la.autograd.record():
+            y = (w * (rank + 1.0)).sum() + (v.sum() if k < 3 else 0.0)
+        y.backward()
+        if k % 2 == 0:
+            trainer.average()
+            np.testing.assert_allclose(w.grad.asnumpy(), mean)
+            w.grad[...] *= 0.5
+        trainer.step()
+    np.testing.assert_allclose(w.asnumpy(), 1 - 0.25 * mean * (0.5 + 1 + 0.5 + 1))
+    np.testing.assert_allclose(v.asnumpy(), 1 - 0.25 * 3)  # unused in the last
+
+
+@case
+def numbers_that_have_no_mean():
+    """NaNs are no news, however small the array, and whoever divides."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for n in (1, 100_000):
+            x = np.full(n, complex(np.inf, np.nan))
+            assert not np.isfinite(D.allreduce(la.array(x), "mean").asnumpy()).any()
 
 
 @case

@@ -46,9 +46,14 @@ def main() -> None:
     how = sys.argv[1]
     if how == "nccl":
         killed_while_nccl_moves_data()
-    if how == "settings":
+    if how.startswith("settings"):
         rank = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ.get("PMI_RANK")
-        D.init(ordered=rank == "1")
+        try:
+            D.init(ordered=rank == "1")
+        except ValueError as error:
+            if how == "settings":
+                raise
+            print(f"raised {error}", flush=True)
     D.init(timeout=0.4 if how in ("leaves", "orders", "stopped") else 1, check=how == "swapped")
     x = D.allreduce(la.ones(3))
     x.wait_to_read()
@@ -89,6 +94,8 @@ def main() -> None:
         except MemoryError as error:  # and goes on
             print(f"raised {error}", flush=True)
             time.sleep(3)
+    if how == "behind":  # a process that has this one's output
+        subprocess.Popen(["sleep", "80"])
     if how == "orders":
         groups = [D.world().split(0), D.world().split(0)]
         sums = [c.allreduce(la.ones(2)) for c in groups[:: 1 - 2 * D.rank()]]
@@ -105,6 +112,9 @@ def main() -> None:
             spent = D.allreduce(la.array([time.monotonic() - begin]), "max")
             if spent.item() > 5:
                 break
+    if how == "unread":  # messages that nobody receives
+        D.send(la.ones(1 << 20), 1 - D.rank())
+        return
     if how == "inside":  # killed while MPI moves data
         if D.rank() == 1:
             signal.setitimer(signal.ITIMER_REAL, 0.5)  # SIGALRM ends the process

@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -97,6 +98,9 @@ FAULTS = {
     "swapped": 2,
     "broken": 2,
     "settings": 2,
+    "unread": 2,
+    "settings again": 2,
+    "behind": 2,
 }
 
 
@@ -232,6 +236,27 @@ def test_ranks_that_give_init_different_settings_are_told():
         "ValueError: the ranks differ in what they gave init: ordered=False on rank 0, "
         "ordered=True on rank 1"
     ) in output, output
+
+
+def test_messages_that_nobody_receives_do_not_keep_the_ranks():
+    status, output = fault("unread")
+    assert status != 0
+    assert "has ended, and did not receive a message" in output, output
+
+
+def test_init_may_be_called_again_after_it_failed():
+    status, output = fault("settings again")
+    assert status == 0, output
+    for rank in (0, 1):
+        assert f"[{rank}] raised the ranks differ" in output, output
+        assert f"[{rank}] got 4.0" in output, output
+
+
+def test_what_the_program_leaves_behind_does_not_keep_the_launcher():
+    begin = time.monotonic()
+    status, output = fault("behind")
+    assert status == 0 and "[1] got 4.0" in output, output
+    assert time.monotonic() - begin < 60
 
 
 def test_calls_that_were_swapped_are_found_by_their_lines():

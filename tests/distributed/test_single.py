@@ -210,8 +210,11 @@ def test_local_stores():
         with pytest.raises(ValueError, match="init"):
             kv.pull("no", out=out)
         outs = [la.empty(2), la.empty(2)]
-        kv.pushpull([0, 0], [la.ones(2), la.ones(2) * 5], outs)  # one after the other
-        assert [o[0].item() for o in outs] == [7, 17]
+        kv.pushpull([0, 0], [la.ones(2), la.ones(2) * 5], outs)  # together, as in MXNet
+        assert [o[0].item() for o in outs] == [17, 17]
+        kv.push([0, 1, 0], [la.ones(2), la.ones(3), la.ones(2)])
+        kv.pull([0, 1, 0], out=[outs[0], out, outs[1]])
+        assert [o[0].item() for o in (*outs, out)] == [21, 21, 5]
         with pytest.raises(TypeError, match="priority"):
             kv.push(0, la.ones(2), priority="high")
     with pytest.raises(ValueError, match="server"):
@@ -237,6 +240,39 @@ def test_a_store_keeps_what_one_call_cannot_take():
     outs = [la.empty(1) for _ in range(3)]
     kv.pull(["a", "b", "c"], out=outs)
     assert [o.item() for o in outs] == [1, 1, 1]
+
+
+def test_a_message_that_cannot_come_is_an_error():
+    with pytest.raises(D.MismatchError, match="tag 3"):
+        D.recv(la.empty(2), 0, tag=3).wait_to_read()
+    D.send(la.ones(2), 0, tag=3)
+    assert D.recv(la.empty(2), 0, tag=3).tolist() == [1, 1]
+
+
+def test_an_unused_parameter_counts_as_zeros():
+    a, b = la.array([1.0]), la.array([1.0])
+    for x in (a, b):
+        x.attach_grad()
+    trainer = D.DataParallel(la.nn.SGD([a, b], lr=0.25))
+    for used in (True, False):
+        with la.autograd.record():
+            y = (a + b if used else a).sum()
+        y.backward()
+        trainer.average()
+        trainer.step()
+    assert (a.item(), b.item()) == (0.5, 0.75)
+
+
+def test_a_checkpoint_is_an_archive(tmp_path):
+    with pytest.raises(ValueError, match="npz"):
+        D.save(tmp_path / "x.npy", {"w": la.ones(2)})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("given", [{"length": 5.5}, {"seed": None}, {"batch": 2.5}, {"rank": 1.0}])
+def test_samplers_take_integers(given):
+    with pytest.raises(TypeError):
+        D.DistributedSampler(**{"length": 5, "size": 2, "rank": 0, **given})
 
 
 def test_the_end_issues_what_a_store_holds():
@@ -331,6 +367,7 @@ def test_the_line_to_rank_0_outlives_strangers_and_silence():
     assert member._line.sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
     member.start()
     member.send({"bye": True})
+    member.send({"done": True})
     assert ended.wait(5)
     assert heard == [{"left": 0}, {"end": True}]
     hub.join(5)
@@ -361,7 +398,9 @@ def test_a_rank_that_is_greeted_late_is_told_who_has_gone_and_why():
     first = control.Member(("127.0.0.1", hub.port), 0, "secret", heard.put)
     first.start()
     for rank, end in ((1, {"died": "ended with ValueError: no"}), (2, {"bye": True})):
-        control.Member(("127.0.0.1", hub.port), rank, "secret", print).send(end)
+        gone = control.Member(("127.0.0.1", hub.port), rank, "secret", print)
+        gone.send(end)
+        gone.send({"done": True})
         heard.get(timeout=5)  # so the hub knows of it
     late = queue.Queue()
     member = control.Member(("127.0.0.1", hub.port), 3, "secret", late.put)
@@ -370,6 +409,7 @@ def test_a_rank_that_is_greeted_late_is_told_who_has_gone_and_why():
     assert late.get(timeout=5) == {"left": 2}
     for each in (first, member):
         each.send({"bye": True})
+        each.send({"done": True})
     hub.join(10)
     assert not hub.is_alive()
 

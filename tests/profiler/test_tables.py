@@ -9,6 +9,7 @@ import pytest
 
 import lazyarray as la
 from lazyarray.engine import Device
+from lazyarray.profiler import pictures
 from lazyarray.profiler.summary import bandwidth
 
 from .reading import NAIVE
@@ -19,6 +20,21 @@ CPU = Device("cpu", 0)
 def sleeps(name, ms, times=1):
     for _ in range(times):
         la.engine.get().push_sync(lambda rc: time.sleep(ms / 1e3), CPU, name=name)
+
+
+def test_counters_of_no_numbers_are_json():
+    with la.profiler.profile("t.json"):
+        for value in (float("nan"), 2, float("inf"), 1):
+            la.profiler.counter("odd", value)
+        la.profiler.counter("all", float("nan"))
+
+    def no(constant):
+        raise AssertionError(f"JSON has no {constant}")
+
+    found = json.loads(la.profiler.dumps(format="json"), parse_constant=no)["counters"]
+    assert found["odd"] == {"count": 4, "last": 1, "min": 1, "max": "inf"}
+    assert found["all"] == {"count": 1, "last": "nan", "min": "nan", "max": "nan"}
+    assert "odd" in pictures.counters("t.json")
 
 
 @pytest.fixture
