@@ -114,7 +114,8 @@ cdef class NDArray(Array):
             split = basic_first(self, key) if plain is None else None
             if plain is not None:
                 self[plain] = value
-            elif split is not None and not has_matrix(value):
+            elif split is not None and (not has_matrix(value)
+                                        or 0 < axes_of_array(split[1]) < (<Tensor>split[0]).v.layout.ndim):
                 split[0][split[1]] = value
             elif not masked_set(self, key, value) and not stored_at(self, key, value) \
                     and not direct_set(self, key, value):

@@ -151,15 +151,40 @@ def told(module: str, name: str) -> str:
 
 def refuse(module: ModuleType, name: str) -> Any:
     """A module's ``__getattr__``: raises the AttributeError, with a hint."""
-    hint = told(module.__name__, name)
-    if not hint and name[0] != "_":
-        import difflib
+    raise _Missing(module, name)
 
-        names = {known.lower(): known for known in module.__all__}
-        near = difflib.get_close_matches(name.lower(), names, 1)
-        hint = f"did you mean {names[near[0]]!r}?" if near else ""
-    text = f"module {module.__name__!r} has no attribute {name!r}"
-    raise AttributeError(f"{text}: {hint}" if hint else text, name=name, obj=module)
+
+class _Missing(AttributeError):
+    """Its text takes a millisecond; ``hasattr`` doesn't ask for it."""
+
+    def __init__(self, module: ModuleType, name: str) -> None:
+        super().__init__(name=name, obj=module)
+        self._module = module
+
+    def __str__(self) -> str:
+        if not self.args:
+            module, name = self._module, self.name
+            hint = told(module.__name__, name)
+            if not hint and name[0] != "_":
+                import difflib
+
+                names = {known.lower(): known for known in module.__all__}
+                near = difflib.get_close_matches(name.lower(), names, 1)
+                hint = f"did you mean {names[near[0]]!r}?" if near else ""
+            text = f"module {module.__name__!r} has no attribute {name!r}"
+            self.args = (f"{text}: {hint}" if hint else text,)
+        return str(self.args[0])
+
+    def __repr__(self) -> str:
+        return f"AttributeError({str(self)!r})"
+
+    def __reduce__(self) -> Any:
+        return AttributeError, (str(self),)
+
+
+# What a traceback calls it.
+_Missing.__name__ = _Missing.__qualname__ = "AttributeError"
+_Missing.__module__ = "builtins"
 
 
 class _Finder:

@@ -176,6 +176,10 @@ cdef tuple basic_first(Tensor x, object key):
                 return None
             numbers = True
             view.append(o)
+        elif o is Ellipsis and masks:
+            slice_behind = True
+            view.append(o)
+            left.append(_EVERYTHING)
         else:
             axes = axes_of_array(o)
             if not axes or slice_behind:
@@ -184,9 +188,12 @@ cdef tuple basic_first(Tensor x, object key):
             masks += is_mask(o)
             view.extend([_EVERYTHING] * axes)
             left.append(o)
-    if not arrays or arrays > 1 and (masks or numbers) or not cuts and not (masks and numbers):
+    if not arrays or arrays > 1 and (masks or numbers) or not cuts and not (masks and (numbers or slice_behind)):
         return None
-    return basic_view(x, tuple(view), &kind), tuple(left)
+    if masks:  # what is behind it is selected whole in any case
+        while left[-1] is _EVERYTHING:
+            left.pop()
+    return basic_view(x, tuple(view), &kind), left[0] if len(left) == 1 else tuple(left)
 
 
 cdef bint has_matrix(object value):

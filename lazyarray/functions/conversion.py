@@ -13,8 +13,8 @@ from lazyarray.functions import manipulation
 from lazyarray.functions._checks import copy_mode
 from lazyarray.functions.manipulation import copy
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor, Unheld
-from lazyarray.ops import _layout, _rows
+from lazyarray.lazy._lazy import Tensor, Unheld, is_capturing
+from lazyarray.ops import _layout, _rows, hosts
 from lazyarray.ops import names as op
 from lazyarray.ops._rows import probe
 
@@ -84,6 +84,8 @@ def array(
         simple = _rows.plain_array(obj)
         if simple is not None:
             return simple
+        if _rows.is_of_strings(obj) and not is_capturing():
+            return hosts.given(np.array(obj))
     copy = copy_mode(copy)
     if ndmax:
         raise Unheld("sequences within ndmax axes are objects")

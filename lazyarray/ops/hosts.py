@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime
 import numbers
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class HostArrayWarning(UserWarning):
 # ---- the note -----------------------------------------------------------------------------------
 
 _MOST_TOLD = 4096
-_told: set[tuple[str, int, str]] = set()  # file, line, what
+_told: set[tuple[str, int, Any]] = set()  # file, line, what; and by type and dtype
 
 
 def note(host: Any, what: str = "") -> Any:
@@ -51,11 +51,15 @@ def note(host: Any, what: str = "") -> Any:
     if not isinstance(host, np.ndarray):
         return host
     depth, frame = _rows.users_frame()
+    kind = frame.f_code.co_filename, frame.f_lineno, (type(host), host.dtype, what)
+    if kind in _told:
+        return host
     if not what:
         plain = _rows.holdable(np.asarray(host))
         what = f"no {type(host).__name__}s" if plain else _dtype(host.dtype)
     place = (frame.f_code.co_filename, frame.f_lineno, what)
     if place in _told:
+        _told.add(kind)
         return host
     warnings.warn(
         f"lazyarray has {what}: this is a NumPy array "
@@ -65,7 +69,7 @@ def note(host: Any, what: str = "") -> Any:
     )
     if len(_told) >= _MOST_TOLD:
         _told.clear()
-    _told.add(place)
+    _told.update((place, kind))
     return host
 
 
@@ -125,17 +129,6 @@ def _refuse_gpu(device: Device, why: object) -> None:
         raise TypeError(f"{why}, and NumPy's arrays are not on {device!r}") from None
 
 
-def _inside(o: Any, kind: type | tuple[type, ...]) -> Iterator[Any]:
-    """What of a kind is among nested lists, tuples and dicts."""
-    if isinstance(o, kind):
-        yield o
-    elif isinstance(o, (list, tuple)):
-        for part in o:
-            yield from _inside(part, kind)
-    elif isinstance(o, dict):
-        yield from _inside([*o.values()], kind)
-
-
 # ---- calls --------------------------------------------------------------------------------------
 
 # What makes an array of what it is given: the note is due also where that was one of NumPy's.
@@ -161,12 +154,14 @@ def handed_over(
     if device is not None:
         _refuse_gpu(device, error)
     args = tuple([a for a in args if not isinstance(a, Device)])
-    arrays = [*_inside([args, kwargs], Tensor)]
-    refuse(name, *arrays)
-    objects = function in _MAKERS and _asks_objects(*args[1:2], **kwargs)
-    # An array of objects holds the lazyarrays themselves.
-    hosts = tuple([a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args])
-    named = {key: to_host(value, what) for key, value in kwargs.items()}
+    arrays = _rows.inside((args, kwargs), Tensor)
+    hosts, named = args, kwargs
+    if arrays:
+        refuse(name, *arrays)
+        objects = function in _MAKERS and _asks_objects(*args[1:2], **kwargs)
+        # An array of objects holds the lazyarrays themselves.
+        hosts = tuple([a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args])
+        named = {key: to_host(value, what) for key, value in kwargs.items()}
     first = args[0] if args and _changes(function) else None
     written = [(first, hosts[0])] if isinstance(first, Tensor) else []
     outs = zip(_as_tuple(kwargs.get("out")), _as_tuple(named.get("out")), strict=True)
@@ -194,12 +189,12 @@ def of_hosts(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def _found(function: Callable[..., Any], given: Any, result: Any, device: Device | None) -> Any:
-    own = tuple(_inside(given, np.ndarray))
+    own = tuple(_rows.inside(given, np.ndarray))
     # What makes an array of a matrix gives it NumPy's memory; ours is a copy.
     found = to_lazy(result, device, () if function in _MAKERS else own)
-    numpys = _inside(given, (np.ndarray, np.generic))
+    numpys = _rows.inside(given, (np.ndarray, np.generic))
     if function in _MAKERS or all(map(_rows.holdable, numpys)):
-        for host in _inside(found, np.ndarray):
+        for host in _rows.inside(found, np.ndarray):
             if not any(host is x for x in own):
                 note(host)
     return found

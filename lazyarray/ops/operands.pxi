@@ -255,6 +255,46 @@ def holdable(o):
     return is_held(o)
 
 
+cdef extern from "Python.h":
+    int Py_EnterRecursiveCall(const char*) except -1
+    void Py_LeaveRecursiveCall()
+
+
+def inside(o, kind):
+    """What of a kind (a type, or a tuple of types) is among nested lists, tuples and dicts: a list."""
+    cdef list found = []
+    look_inside(o, kind, found)
+    return found
+
+
+cdef int look_inside(object o, object kind, list found) except -1:
+    cdef type t = type(o)
+    if t is str or t is int or t is float or t is bytes or t is bool or o is None:
+        return 0
+    if isinstance(o, kind):
+        found.append(o)
+        return 0
+    if not isinstance(o, (list, tuple, dict)):
+        return 0
+    Py_EnterRecursiveCall(" while looking for arrays")
+    try:
+        for part in list((<dict>o).values()) if isinstance(o, dict) else o:
+            look_inside(part, kind, found)
+    finally:
+        Py_LeaveRecursiveCall()
+    return 0
+
+
+def is_of_strings(o):
+    """Whether NumPy makes an array of strings or objects of it: a string or None, or a sequence that begins with one."""
+    cdef object first = o
+    for _ in range(64):  # a list may be in itself
+        if not isinstance(first, (list, tuple)) or not len(first):
+            break
+        first = first[0]
+    return first is None or isinstance(first, (str, bytes))
+
+
 cdef inline bint is_of_others(object o):
     """Whether ``o`` is a NumPy array that knows more than its values: masked, a matrix, a user's."""
     return cnp.PyArray_Check(o) and not cnp.PyArray_CheckExact(o) and not isinstance(o, np.memmap)

@@ -391,6 +391,14 @@ cdef class Ufunc(UfuncMethods):
     cdef object python(self, tuple args, object out, dict kwargs):
         """The op as one instruction that calls the ufunc itself: `where=`, odd operands."""
         cdef Tensor t, result
+        ufunc = self.ufunc
+        if out is not None and "where" in kwargs and len(kwargs) == 1 and not any(
+                [is_tensor(a) and a is not out and shares(out, a) for a in args]):
+            def masked(to, where, *operands):
+                ufunc(*operands, out=to, where=where)
+
+            if direct_write(masked, (out, kwargs["where"], *args)):
+                return out
         tensors, slots = [], []
         device = None
         for a in args:
@@ -453,7 +461,6 @@ cdef class Ufunc(UfuncMethods):
                 raise out_too_small(result, shape, shapes)
             if unwritable(result):
                 raise ValueError("output array is read-only")
-        ufunc = self.ufunc
         # With a mask the output is read too: what is masked out stays.
         keeps = "where" in kwargs and out is not None
 
