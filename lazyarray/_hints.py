@@ -159,11 +159,11 @@ class _Missing(AttributeError):
 
     def __init__(self, module: ModuleType, name: str) -> None:
         super().__init__(name=name, obj=module)
-        self._module = module
+        self._module, self._wanted = module, name
 
     def __str__(self) -> str:
         if not self.args:
-            module, name = self._module, self.name
+            module, name = self._module, self._wanted
             hint = told(module.__name__, name)
             if not hint and name[0] != "_":
                 import difflib

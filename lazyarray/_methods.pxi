@@ -131,7 +131,7 @@ cdef class Methods(Operators):
 
     def ravel(self, order="C"):
         """All elements along one axis: a view where possible."""
-        cdef Tensor t = raveled(self) if order == "C" else None
+        cdef Tensor t = raveled_in(self, order, False)
         if t is not None:
             return t
         return functions.ravel(self, order=order)
@@ -142,8 +142,9 @@ cdef class Methods(Operators):
         Returns: a vector of all elements.
         Raises: ValueError for another ``order``.
         """
-        if order == "C" and lone_ops() and self.v.layout.c_contiguous(self.v.itemsize()):
-            return raveled(duplicate(self))
+        cdef Tensor t = raveled_in(self, order, True)
+        if t is not None:
+            return t
         return functions.flatten(self, order=order)
 
     def swapaxes(self, axis1, axis2):

@@ -102,7 +102,7 @@ from lazyarray.lazy._lazy cimport (
 )
 from lazyarray.storage._storage cimport Chunk, need_memory
 from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, call_of_ufunc, calls_ufuncs, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, goes_first, has_own_way, is_foreign, is_held, is_operand, plain, masked_set, \
-    part_of, picked, picked_elements, raveled, reordered, reshaped, squeezed, store_item, stored_at, stored_elements, swapped, transposed, viewed_as
+    part_of, picked, picked_elements, raveled_in, reordered, reshaped, squeezed, store_item, stored_at, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import _numpy_facts, autograd, functions, ops, protocols
 from lazyarray._flat import flagsobj, flatiter

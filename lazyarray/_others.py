@@ -42,6 +42,7 @@ _ADAPTED = (
     "matplotlib.axes",
     "mpl_toolkits.mplot3d.axes3d",
     "einops._backends",
+    "scipy.linalg",
     "scipy.linalg.interpolative",
     "scipy.ndimage",
     "scipy.optimize",

@@ -45,9 +45,10 @@ _FUNCTIONS_OF = {
     **dict.fromkeys(("skimage.util", "skimage.util.shape"), "view_as_blocks view_as_windows"),
     "statsmodels.base.data": "handle_data",
     "zarr": "array create_array from_array save save_array save_group",
-    "scipy.optimize": "minimize fmin_l_bfgs_b",
+    "scipy.linalg": "funm",
+    "scipy.optimize": "minimize fmin_l_bfgs_b least_squares",
     "scipy.signal": "find_peaks peak_prominences peak_widths",
-    "scipy.stats": "multiscale_graphcorr",
+    "scipy.stats": "multiscale_graphcorr bootstrap",
     "scipy.linalg.interpolative": "interp_decomp svd estimate_rank estimate_spectral_norm "
     "estimate_spectral_norm_diff",
     "scipy.sparse.linalg": "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply "

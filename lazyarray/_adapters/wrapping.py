@@ -9,7 +9,7 @@ from typing import Any
 
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops._rows import own_array
+from lazyarray.ops._rows import Public, Row, own_array
 from lazyarray.ops.operators import METHODS, REFLECTED
 
 __all__: list[str] = []
@@ -111,7 +111,7 @@ class _Giving:
 
 def giving(o: Any) -> Any:
     """A user's function, whose results are NumPy's; of all else the host's."""
-    users = type(o) in (FunctionType, MethodType, functools.partial)
+    users = isinstance(o, (FunctionType, MethodType, functools.partial, Public, Row))
     return _Giving(o) if users else host(o)
 
 

@@ -258,12 +258,28 @@ def own(Tensor x not None):
 
 
 def adopt_gpu(size_t first, size_t nbytes, object owner, Device device not None, size_t start,
-              object dtype, tuple shape, tuple strides):
-    """An array on memory of others on a GPU: ``nbytes`` from the address ``first``, kept by ``owner``."""
+              object dtype, tuple shape, tuple strides, bint readonly):
+    """An array on memory of others on a GPU, kept by ``owner``.
+
+    That memory is ``nbytes`` from the address ``first``, if these hold the array: of others than CuPy's it tells the
+    array's own length, without what lies before its first element or comes by overlapping steps.
+    """
     cdef Tensor t
-    cdef Chunk* c = store().find(<const char*>start, 0)
-    cdef int i, ndim = len(shape)
+    cdef size_t low = start, high = start
+    cdef int i, code = dtype_code(dtype), ndim = len(shape)
+    cdef Chunk* c
+    if 0 not in shape:
+        high += info(code).size
+        for i in range(ndim):
+            if <npy_intp>strides[i] > 0:
+                high += <size_t>((<npy_intp>shape[i] - 1) * <npy_intp>strides[i])
+            else:
+                low -= <size_t>((<npy_intp>shape[i] - 1) * -<npy_intp>strides[i])
+    # One byte at least: where one block ends the next may begin.
+    c = store().find(<const char*>low, max(high - low, 1))
     if c is NULL:
+        if first > low or first + nbytes < high:
+            first, nbytes = low, high - low
         c = store().create(nbytes, device.c)
         c.data = <char*>first
         Py_INCREF(owner)
@@ -272,8 +288,9 @@ def adopt_gpu(size_t first, size_t nbytes, object owner, Device device not None,
         store().add_export(c)
         if nbytes:
             store().publish(c)
-    t = new_tensor(c, dtype_code(dtype))
+    t = new_tensor(c, code)
     c.unref()  # create()'s own reference, or find()'s
+    t.v.readonly = readonly
     t.v.layout.resize(ndim)
     t.v.layout.offset = <npy_intp>(start - <size_t>c.data)
     for i in range(ndim):

@@ -59,6 +59,7 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
     cdef cppclass Gpu:
         int id
         void fail(int)
+        CError* synchronize()
 
     cdef cppclass Gpus:
         Gpu* find(int)
@@ -110,12 +111,16 @@ def open_gpu(int number, str path, str blas, services):
     memory_hooks().allocate = _allocate_on_gpu
     memory_hooks().reclaim = _reclaim_on_gpu
     _gpu_runner.serve(_recorder[0])
-    set_gpu_scope(services.scope, services.quiesce)
+    set_gpu_scope(services.scope, quiesce_gpu)
 
 
 def quiesce_gpu(int number):
     """Waits for all that was launched on GPU ``number``, by whomever."""
-    _gpu_services.quiesce(number)
+    cdef CError* error
+    with nogil:  # a capture is waited for, too
+        error = gpus().find(number).synchronize()
+    if error is not NULL:
+        raise_error(error)
 
 
 def gpu_view(Tensor x not None, owner=None):

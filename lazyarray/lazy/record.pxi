@@ -331,7 +331,7 @@ cdef int quiesce(vector[Chunk*]& lent) except -1:
     for c in lent:
         if c.device.id not in done:
             done.add(c.device.id)
-            _gpu_services.quiesce(c.device.id)
+            quiesce_gpu(c.device.id)
     return 0
 
 

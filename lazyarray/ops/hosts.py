@@ -160,7 +160,9 @@ def handed_over(
         refuse(name, *arrays)
         objects = function in _MAKERS and _asks_objects(*args[1:2], **kwargs)
         # An array of objects holds the lazyarrays themselves.
-        hosts = tuple([a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args])
+        hosts = tuple(
+            [a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args]
+        )
         named = {key: to_host(value, what) for key, value in kwargs.items()}
     first = args[0] if args and _changes(function) else None
     written = [(first, hosts[0])] if isinstance(first, Tensor) else []

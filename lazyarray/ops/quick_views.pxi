@@ -57,8 +57,28 @@ cdef Tensor raveled(Tensor x):
     return t
 
 
+cdef Tensor raveled_in(Tensor x, object order, bint copy):
+    """All elements in the order "C" or "F", as a view if they lie so and ``copy`` is false.
+
+    None for another order, and where a copy would be seen by others.
+    """
+    cdef Tensor t = x
+    if type(order) is not str or order != "C" and order != "F":
+        return None
+    if order == "F" and x.v.layout.ndim > 1:
+        t = transposed(x)
+    if not lone_ops():
+        return None if copy else raveled(t)
+    if contiguous(t):
+        return raveled(duplicate(t) if copy else t)
+    cdef Tensor laid_out = ordered_copy(t, False)
+    return raveled(cast_c(t, t.v.dtype) if laid_out is None else laid_out)
+
+
 cdef object quick_ravel(PyObject** args, Py_ssize_t n):
-    return raveled(<Tensor>args[0]) if n == 1 and is_tensor(<object>args[0]) else None
+    if n != 1 and n != 2 or not is_tensor(<object>args[0]):
+        return None
+    return raveled_in(<Tensor>args[0], "C" if n == 1 else <object>args[1], False)
 
 
 cdef Tensor permuted(Tensor x, int ndim, const int* axes):

@@ -20,12 +20,13 @@ def ascupy(x: NDArray) -> Any:
 
     Until it and all that shares its memory are gone, each op on ``x`` waits for what was launched
     on the device, and has run when its call returns. ``x.copy()`` first where that costs too much.
+    Of an array that is read-only it is a copy: CuPy's arrays can all be written to.
     """
     if x.device.device_type != "gpu":
         raise TypeError(
             f"ascupy: the array is on {x.device!r}; move it with x.to_device(la.gpu(0))"
         )
-    return _share.export_gpu(x, "?ascupy()")
+    return _share.export_gpu(x if x.flags.writeable else x.copy(), "?ascupy()")
 
 
 def cuda_interface(x: NDArray) -> dict[str, Any]:
@@ -38,7 +39,7 @@ def cuda_interface(x: NDArray) -> dict[str, Any]:
     return {
         "shape": x.shape,
         "typestr": x.dtype.str,
-        "data": (_share.lend(x, "?__cuda_array_interface__"), False),
+        "data": (_share.lend(x, "?__cuda_array_interface__"), not x.flags.writeable),
         "strides": _steps(x),
         "version": 3,
         "stream": None,  # nothing is under way
@@ -74,9 +75,13 @@ def from_gpu(x: Any) -> NDArray | None:
     found = cuda.shared(x)
     if found is None:
         return None
-    first, nbytes, owner, number, start, dtype, shape, strides = found
+    first, nbytes, owner, number, start, code, shape, strides = found
+    dtype = np.dtype(code)
+    if any(step % dtype.alignment for step in (start, *strides)):
+        raise ValueError(f"the GPU's memory of this {dtype} array is not aligned: copy it first")
+    readonly = bool(x.__cuda_array_interface__["data"][1])
     return _share.adopt_gpu(
-        first, nbytes, owner, gpu(number), start, np.dtype(dtype), shape, strides
+        first, nbytes, owner, gpu(number), start, dtype, shape, strides, readonly
     )
 
 

@@ -20,7 +20,10 @@ def test_on_device(mode):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p",
          "tests.cuda.sim.plugin", "--tb=short", "tests/cuda/on_device"],
-        env={**os.environ, **environment(mode, LAZYARRAY_SIM_HAZARDS="1")},
+        env={
+            **os.environ,
+            **environment(mode, LAZYARRAY_SIM_HAZARDS="1", LAZYARRAY_SIM_CAPTURE_US="200"),
+        },
         cwd=ROOT, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -1,5 +1,6 @@
 """Indexing: what a key selects, its memory order, what it stores, when it waits."""
 
+import itertools
 import math
 
 import numpy as np
@@ -325,3 +326,71 @@ def test_tuples_in_a_key_are_sequences(n):
         x[key] = x[key] * -1
         a[there] *= -1
         np.testing.assert_array_equal(x.asnumpy(), a)
+
+
+KEYS = [
+    slice(None),
+    slice(1, None),
+    slice(None, None, -1),
+    0,
+    -1,
+    ...,
+    None,
+    "mask",
+    "matrix",
+    "places",
+]
+
+
+@pytest.mark.parametrize("ndim", [2, 3])
+def test_masks_beside_slices_and_numbers(ndim, direct):
+    """What is behind a mask is taken first, where that is the same."""
+    shape, seeds = (4, 5, 3)[:ndim], np.random.default_rng(0)
+    x = seeds.random(shape)
+    keys = [k for n in (1, 2, 3) for k in itertools.product(KEYS, repeat=n)]
+    for kinds in [
+        k for k in keys if {"mask", "matrix", "places"} & {p for p in k if isinstance(p, str)}
+    ]:
+        rest = ndim - sum(
+            {"matrix": 2, ...: 0, None: 0}.get(k if not isinstance(k, slice) else 1, 1)
+            for k in kinds
+        )
+        if rest < 0 or kinds.count(...) > 1:
+            continue
+        key, axis = [], 0
+        for k in kinds:
+            lengths = shape[axis : axis + 2]
+            made = {
+                "mask": lambda n=lengths: seeds.random(n[0]) < 0.6,
+                "matrix": lambda n=lengths: seeds.random(n) < 0.6,
+                "places": lambda n=lengths: seeds.integers(0, n[0], 3),
+            }
+            key.append(made[k]() if isinstance(k, str) else k)
+            axis += rest if k is ... else 0 if k is None else 2 if k == "matrix" else 1
+        ours = tuple(la.array(k) if isinstance(k, np.ndarray) else k for k in key)
+        try:
+            want = x[tuple(key)]
+        except IndexError:
+            with pytest.raises(IndexError):
+                la.array(x)[ours].wait_to_read()
+            continue
+        got = la.array(x)[ours]
+        np.testing.assert_array_equal(got.asnumpy(), want)
+        assert got.shape == want.shape
+        values = [
+            7.0,
+            seeds.random(want.shape),
+            seeds.random((1, *want.shape)),
+            seeds.random(want.shape[-1:]),
+        ]
+        for value in values:
+            y, mine = x.copy(), la.array(x)
+            try:
+                y[tuple(key)] = value
+            except (ValueError, TypeError) as error:
+                with pytest.raises(type(error)):
+                    mine[ours] = la.array(value)
+                    mine.wait_to_read()
+                continue
+            mine[ours] = value if isinstance(value, float) else la.array(value)
+            np.testing.assert_array_equal(mine.asnumpy(), y)

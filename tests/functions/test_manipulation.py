@@ -1,5 +1,7 @@
 """Manipulation: views are NumPy's views, copies are NumPy's copies, errors are NumPy's errors."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -265,3 +267,15 @@ def test_no_axes_are_no_permutation():
     for xp in (np, la):
         with pytest.raises(ValueError, match="axes don't match"):
             xp.ones((2, 3)).transpose(())
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (3, 4), (3, 1), (0, 3), (2, 3, 4), (300, 400)])
+@pytest.mark.parametrize("order", "CFAK")
+def test_raveled_orders(shape, order, direct):
+    a = np.arange(float(np.prod(shape))).reshape(shape)
+    views = [lambda v: v, lambda v: v.T, lambda v: v[..., ::2] if v.ndim else v]
+    for view, name, pending in itertools.product(views, ("ravel", "flatten"), (False, True)):
+        mine = la.array(a) + 0 if pending and a.ndim else la.array(a)
+        want, got = getattr(view(a), name)(order), getattr(view(mine), name)(order)
+        np.testing.assert_array_equal(got.asnumpy(), want)
+        assert np.shares_memory(want, a) == la.shares_memory(got, mine)

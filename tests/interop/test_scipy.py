@@ -224,6 +224,18 @@ CALLS = {
     "csgraph": "scipy.sparse.csgraph.shortest_path(abs(q))",
     "mst": "scipy.sparse.csgraph.minimum_spanning_tree(abs(q)).toarray()",
     "components": "scipy.sparse.csgraph.connected_components(q > 3)",
+    # What a user's function gives is ours.
+    "optimize.least_squares(jac)": "scipy.optimize.least_squares(lambda z: z[0] * t - 2 * t, xp.zeros(1), "
+    "jac=lambda z: t[:, None]).x",
+    "optimize.least_squares(lm)": "scipy.optimize.least_squares(lambda z: z[0] * t + z[1] - v, xp.zeros(2), "
+    "jac=lambda z: xp.stack([t, xp.ones(50)], 1), method='lm').x",
+    "stats.bootstrap(ours)": "scipy.stats.bootstrap((v,), xp.mean, rng=1, n_resamples=30).standard_error",
+    "stats.bootstrap(percentile)": "scipy.stats.bootstrap((v,), lambda a, axis: xp.median(a, axis=axis), rng=1, "
+    "n_resamples=30, method='percentile').confidence_interval.low",
+    "stats.permutation_test": "scipy.stats.permutation_test((v, w), lambda a, c, axis: xp.mean(a, axis=axis) - "
+    "xp.mean(c, axis=axis), vectorized=True, rng=1, n_resamples=30).pvalue",
+    "linalg.funm": "scipy.linalg.funm(q, xp.exp)",
+    "linalg.funm(lambda)": "scipy.linalg.funm(q, lambda z: xp.sin(z))",
 }
 FAILS: dict[str, str] = {}
 # Where it is one array twice SciPy asks whether the two are the same object: copies are not.

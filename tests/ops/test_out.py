@@ -618,3 +618,33 @@ def test_one_of_two_outputs_makes_the_other_as_large(name, shapes):
         return [(x.shape, x.tolist()) for x in found]
 
     assert called(la) == called(np)
+
+
+@pytest.mark.parametrize("name", ["add", "divide", "maximum", "sqrt", "less"])
+@pytest.mark.parametrize("n", [3, 1000, 20000])
+@pytest.mark.parametrize("way", ["apart", "in place", "list", "overlapping", "one", "number"])
+def test_where_and_out(name, n, way, direct):
+    """The masked elements of ``out`` stay, whatever it shares with the operands."""
+    seeds = np.random.default_rng(n)
+    x, y, mask = seeds.standard_normal(n) * 5, seeds.standard_normal(n), seeds.random(n) < 0.5
+    for dtype in ("f8", "f4", "i8"):
+        found = []
+        for xp in (np, la):
+            a, b, out, where = (
+                xp.array(v) for v in (x.astype(dtype), y.astype(dtype), np.zeros(n), mask)
+            )
+            if way == "in place" and dtype == "f8":
+                out = a
+            elif way == "list":
+                where = mask.tolist()
+            elif way == "overlapping" and dtype == "f8":
+                out, a, b, where = a[:-1], a[1:], b[1:], where[1:]
+            elif way == "one":
+                where = where[:1]
+            elif way == "number":
+                b = 2
+            with np.errstate(all="ignore"):
+                given = (a,) if name == "sqrt" else (a, b)
+                assert getattr(xp, name)(*given, out=out, where=where) is out
+                found.append(np.asarray(out))
+        np.testing.assert_array_equal(found[1], found[0])

@@ -42,7 +42,11 @@ bool Blas::describe(Instr& in, Product& to) const {
     steps[op] = in.strides(op)[0] / size;
   }
   const char* at[3];
-  for (int op = 0; op < 3; ++op) at[op] = in.ops[op].chunk->data + in.ops[op].offset;
+  for (int op = 0; op < 3; ++op) {
+    at[op] = in.ops[op].chunk->data + in.ops[op].offset;
+    // A view of floats as complex numbers may begin with any float.
+    if (reinterpret_cast<uintptr_t>(at[op]) % size) return false;
+  }
   // In column order the bytes of a C-ordered matrix are its transpose, so that c' = b' a'; where c
   // itself is in column order, c = a b.
   const bool swap = !c.columns;

@@ -57,12 +57,21 @@ class Gufunc:
         return out
 
 
+def _misplaced(memory: Any, offset: int, dtype: str, steps: Any) -> bool:
+    """Whether complex numbers lie where CuPy's kernels can't read them: a view of floats may."""
+    if dtype not in "FD" or memory is None:
+        return False
+    size = np.dtype(dtype).itemsize
+    return bool((memory[0] + offset) % size or any(s % size for s in steps))
+
+
 def run(call: tuple[Any, ...]) -> bool:
     """Does it on CuPy's current stream; False if it has to be done on the host."""
     from lazyarray.lazy.cuda import library
 
     name, nin, operands = call[:3]
-    if any(operand[2] not in SUPPORTED for operand in operands):
+    steps = 3 if len(call) == 6 else 4
+    if any(o[2] not in SUPPORTED or _misplaced(o[0], o[1], o[2], o[steps]) for o in operands):
         return False
     try:
         if len(call) == 6:

@@ -142,9 +142,9 @@ def _rayleigh(g: Any, size: tuple[int, ...], scale: Any) -> Array:
 
 
 def _weibull(g: Any, size: tuple[int, ...], a: Any) -> Array:
-    if not hasattr(a, "shape") and a == 0:
-        return cupy().zeros(size)
-    return _exponential(g, size, 1.0) ** (1.0 / a)
+    if not hasattr(a, "shape"):
+        return _exponential(g, size, 1.0) ** (1.0 / a) if a else cupy().zeros(size)
+    return cupy().where(a == 0, 0.0, _exponential(g, size, 1.0) ** (1.0 / a))
 
 
 def _pareto(g: Any, size: tuple[int, ...], a: Any) -> Array:

@@ -106,10 +106,13 @@ void Gpu::record_all(std::vector<Event*>& out, Error** error) {
   }
 }
 
-void Gpu::synchronize() {
-  if (forked()) return;
+Error* Gpu::synchronize() {
+  if (forked()) return after_fork();
+  std::lock_guard<std::mutex> g(capturing);
   Entered here(*this);
-  driver().Synchronize();
+  const int r = driver().Synchronize();
+  if (r) look();
+  return driver().check("cuCtxSynchronize", r);
 }
 
 void Gpu::synchronize(const Stream& s) {

@@ -42,7 +42,9 @@ struct Stream {
   Gpu* gpu;
   Stream_t raw;
   uint32_t number;
-  mutable std::mutex mu{};        // held while an event is recorded, so that their numbers are in order
+  // Held while an event is recorded, so that their numbers are in order; and while the stream is captured: an event on
+  // it would be the graph's then, and asking for that one is an error that the device never gets over.
+  mutable std::mutex mu{};
   mutable uint64_t recorded = 0;  // mu
 };
 
@@ -69,6 +71,9 @@ class Gpu {
   Context_t context = nullptr;
   int multiprocessors = 1;
   size_t memory = 0;  // bytes
+  // Held while one of its streams is captured, for some 0.1 ms: CUDA then refuses to wait for the device, and the
+  // capture fails. Taken before a stream's mu, and without the GIL; nothing under it asks for that.
+  mutable std::mutex capturing;
 
   explicit Gpu(int id) : id(id) {}
 
@@ -84,8 +89,8 @@ class Gpu {
   void recycle(Event_t raw);
   // Events after all that was launched on any stream.
   void record_all(std::vector<Event*>& out, Error** error);
-  // Waits for all that was launched, by whomever.
-  void synchronize();
+  // Waits for all that was launched, by whomever. An error: CUDA refuses, as while another library captures a stream.
+  Error* synchronize();
 
   // Waits for what a stream was given.
   void synchronize(const Stream& s);

@@ -39,6 +39,7 @@ void Launches::add(const Call& call, const int64_t* words, size_t n) {
 
 void Launches::add(const Product& product) {
   put(product, kProduct);
+  products_ = true;
   kind_.push_back(static_cast<uint64_t>(product.rows) << 32 | static_cast<uint32_t>(product.cols));
 }
 
@@ -87,7 +88,9 @@ Error* Graphs::give(const Launches& launches, const Stream& stream, Blas& blas) 
   if (vain_ >= kVain) return launches.play(stream, blas);
   Known* known = nullptr;
   for (Known& k : known_)
-    if (k.gpu == stream.gpu && k.launches == launches) known = &k;
+    // A product's workspace is the stream's that was captured.
+    if (k.gpu == stream.gpu && (k.stream == stream.number || !launches.multiplies()) && k.launches == launches)
+      known = &k;
   if (!known) {
     vain_++;
     if (known_.size() < most_) {
@@ -103,6 +106,7 @@ Error* Graphs::give(const Launches& launches, const Stream& stream, Blas& blas) 
     known->launches = launches;
     known->launches.spaces.clear();
     known->gpu = stream.gpu;
+    known->stream = stream.number;
     known->used = ++turn_;
     return launches.play(stream, blas);
   }
@@ -129,7 +133,14 @@ Error* Graphs::give(const Launches& launches, const Stream& stream, Blas& blas) 
 }
 
 GraphExec_t Graphs::capture(const Launches& launches, const Stream& stream, Blas& blas) {
-  // Only this thread gives the stream anything; what others do meanwhile is their affair.
+  // Only this thread gives the stream anything. Others neither record events on it meanwhile nor wait for the device;
+  // what else they do is their affair.
+  if (launches.multiplies())  // which takes the GIL the first time
+    if (Error* error = blas.open(stream)) {
+      error->unref();
+      return nullptr;
+    }
+  std::scoped_lock g(stream.gpu->capturing, stream.mu);
   constexpr int kRelaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
   if (driver().BeginCapture(stream.raw, kRelaxed)) return nullptr;
   Error* failed = launches.play(stream, blas);

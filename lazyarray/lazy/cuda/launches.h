@@ -26,10 +26,12 @@ class Launches {
   void add(const Product& product);
   Error* play(const Stream& stream, Blas& blas) const;
   size_t size() const { return count_; }
+  bool multiplies() const { return products_; }
   void clear() {
     words_.clear();
     kind_.clear();
     count_ = 0;
+    products_ = false;
   }
   bool operator==(const Launches& other) const { return words_ == other.words_; }
   // The same for launches of the same kernels, whatever they are told.
@@ -52,6 +54,7 @@ class Launches {
   std::vector<int64_t> words_;
   std::vector<uint64_t> kind_;
   size_t count_ = 0;
+  bool products_ = false;  // there is one
 };
 
 struct KeptLaunches : Kept {
@@ -78,6 +81,7 @@ class Graphs final : public KeptLaunches {
   struct Known {
     Launches launches;
     const Gpu* gpu;
+    uint32_t stream;              // the number of the one that is captured
     int times = 1;                // they came
     GraphExec_t graph = nullptr;
     Event* last = nullptr;        // after its last launch

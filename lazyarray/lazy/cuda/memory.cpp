@@ -42,7 +42,16 @@ void GpuPool::release_used(char* p, size_t bytes) {
 }
 
 void GpuPool::release_lent(char* p, size_t bytes) {
-  if (Gpu* gpu = gpus().find(id_)) gpu->synchronize();
+  constexpr int kTries = 1000;  // of a millisecond: another library captures a stream
+  Gpu* gpu = gpus().find(id_);
+  for (int i = 0; gpu && !forked(); ++i) {
+    Error* error = gpu->synchronize();
+    if (!error) break;
+    error->unref();
+    if (gpu->failed()) break;
+    if (i == kTries) return;  // nobody gets what others may still use
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   release_after(p, bytes, {});
 }
 

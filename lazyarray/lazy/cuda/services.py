@@ -6,11 +6,13 @@ import gc
 from contextlib import AbstractContextManager
 from typing import Any
 
+from lazyarray import storage
+from lazyarray.engine import Device
 from lazyarray.lazy import _lazy
 from lazyarray.lazy.cuda import calls, compiler, views
 from lazyarray.lazy.cuda.source import Unsupported, combines, source, words
 
-__all__ = ["allocate", "compiled", "library", "quiesce", "reclaim", "scope", "view"]
+__all__ = ["allocate", "compiled", "library", "reclaim", "scope", "view"]
 
 view = views.view
 
@@ -66,14 +68,17 @@ def reclaim(number: int) -> None:
         cupy.get_default_memory_pool().free_all_blocks()
 
 
-def quiesce(number: int) -> None:
-    """Waits for all that was launched on GPU ``number``, by whomever."""
-    import cupy
-
-    cupy.cuda.Device(number).synchronize()
-
-
 def library(number: int, stream: int, call: Any) -> bool:
     """Does a call by CuPy; False if it is not known to do what NumPy does."""
-    with views.on(number, stream):
-        return calls.run(call)
+    with views.on(number, stream) as cupy:
+        given = cupy.cuda.get_allocator()
+
+        def allocator(nbytes: int) -> Any:
+            try:
+                return given(nbytes)
+            except MemoryError:
+                storage.trim(Device("gpu", number))  # what our pool keeps for the next arrays
+                return given(nbytes)
+
+        with cupy.cuda.using_allocator(allocator):
+            return calls.run(call)

@@ -1,5 +1,6 @@
 """CUDA graphs: what operators launch again and again is kept, and given to the device at once."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -39,6 +40,39 @@ def test_a_program_that_is_called_again_is_a_graph(gpu, graphs):
     mine = [la.array(a) for a in given]
     for _ in range(10):
         same(f(*mine), step(np, *given))
+    assert graphs() >= 4
+
+
+@pytest.mark.parametrize("call", ["waitall", "lent", "released"])
+def test_others_wait_while_a_stream_is_captured(gpu, graphs, call):
+    """Events on the stream, and waits for the device, come before the capture or after it."""
+    lent = la.ones(4)
+    theirs = lent.ascupy() if call == "lent" else None
+    done = threading.Event()
+
+    def calls():
+        while not done.is_set():
+            if call == "waitall":
+                la.waitall()
+            elif call == "lent":
+                lent + 1
+            else:
+                la.compile(lambda x: (x * 2 + 1).sum())(la.ones(9)).wait_to_read()
+
+    thread = threading.Thread(target=calls)
+    thread.start()
+    try:
+        f = la.compile(lambda *a: step(la, *a))
+        for m in range(3, 23):
+            given = arrays(m, m)
+            mine = [la.array(a) for a in given]
+            for _ in range(4):
+                got = f(*mine)
+            same(got, step(np, *given))
+    finally:
+        done.set()
+        thread.join()
+    del theirs
     assert graphs() >= 4
 
 

@@ -32,6 +32,80 @@ def test_imports_share(gpu):
     np.testing.assert_array_equal(la.from_dlpack(c, device="cpu:0").asnumpy(), cupy.asnumpy(c))
 
 
+class Other:
+    """Another library's array on a part of one of CuPy's."""
+
+    def __init__(self, memory, first, shape, strides=None, readonly=False):
+        self.memory = memory
+        self.__cuda_array_interface__ = {
+            "shape": shape,
+            "typestr": memory.dtype.str,
+            "data": (memory.data.ptr + first * memory.itemsize, readonly),
+            "strides": strides,
+            "version": 3,
+        }
+
+
+def test_neighbours_are_not_of_one_memory(gpu):
+    m = cupy.arange(128.0)
+    x, y = la.from_dlpack(Other(m, 0, (64,))), la.from_dlpack(Other(m, 64, (64,)))
+    assert x.var != y.var
+    x += 1
+    np.testing.assert_array_equal(y.asnumpy(), np.arange(64.0, 128))
+    assert la.from_dlpack(Other(m, 64, (0,))).size == 0
+
+
+def test_a_part_that_comes_before_the_whole(gpu):
+    m = cupy.arange(4096.0)
+    part, whole = la.from_dlpack(Other(m, 0, (4,))), la.from_dlpack(Other(m, 0, (4096,)))
+    np.testing.assert_array_equal(la.percentile(whole, [10, 90]).asnumpy(), [409.5, 3685.5])
+    whole **= 2
+    part += 1
+    np.testing.assert_array_equal(whole.asnumpy()[:6], [1, 2, 5, 10, 16, 25])
+
+
+@pytest.mark.parametrize(
+    "first, shape, steps",
+    [(0, (30, 5), (8, 8)), (99, (100,), (-8,)), (7, (6,), (0,)), (50, (5, 5), (-80, 16))],
+)
+def test_memory_whose_length_the_interface_does_not_tell(gpu, first, shape, steps):
+    m = np.sqrt(np.arange(200.0))
+    want = np.lib.stride_tricks.as_strided(m[first:], shape, steps)
+    x = la.from_dlpack(Other(cupy.asarray(m), first, shape, steps))
+    np.testing.assert_array_equal(x.asnumpy(), want)
+    np.testing.assert_allclose(la.percentile(x, [10, 90]).asnumpy(), np.percentile(want, [10, 90]))
+
+
+def test_what_is_read_only_stays_so(gpu):
+    m = cupy.arange(4.0)
+    x = la.from_dlpack(Other(m, 0, (4,), readonly=True))
+    with pytest.raises(ValueError, match="read-only"):
+        x += 1
+    seen = la.broadcast_to(la.ones(1), (3,)).__cuda_array_interface__
+    assert seen["data"][1]
+    s = la.ones(3).sum()
+    theirs = s.ascupy()
+    theirs *= 2
+    assert s.item() == 3
+
+
+def test_memory_that_is_not_aligned_is_refused(gpu):
+    m = cupy.arange(64, dtype="u1")
+    odd = Other(m, 1, (4,))
+    odd.__cuda_array_interface__["typestr"] = "<f8"
+    with pytest.raises(ValueError, match="not aligned"):
+        la.from_dlpack(odd)
+
+
+def test_complex_numbers_at_the_place_of_any_float(gpu):
+    """cuBLAS and CuPy want them at multiples of their own size."""
+    b = np.arange(2 * 9 + 1.0)
+    z, want = la.array(b)[1:].view("complex128"), b[1:].view("complex128")
+    np.testing.assert_allclose((z.reshape(3, 3) @ z.reshape(3, 3)).asnumpy(),
+                               want.reshape(3, 3) @ want.reshape(3, 3))  # fmt: skip
+    np.testing.assert_array_equal(la.sort(z[::-1]).asnumpy(), want)
+
+
 def test_copies_of_cupys_arrays(gpu):
     c = cupy.asarray(np.arange(3))
     x = la.array(c)
@@ -174,3 +248,37 @@ def test_from_gpu_to_gpu(gpu):
         x + y
     y[:50].copyto(x[50:])
     assert x.to_device("cpu:0").tolist() == [0] * 50 + [2.0 * i for i in range(50)]
+
+
+def test_cupys_functions_get_what_our_pool_keeps(gpu):
+    pool = cupy.get_default_memory_pool()
+    la.storage.trim(gpu)
+    x = la.ones(1 << 20)
+    x.wait_to_read()
+    before = pool.get_limit()
+    pool.set_limit(pool.total_bytes() + (48 << 20))
+    try:
+        kept = [la.ones(1 << 18) + i for i in range(22)]
+        la.waitall()
+        del kept
+        np.testing.assert_array_equal(la.sort(x).asnumpy(), 1)
+    finally:
+        pool.set_limit(before)
+
+
+def test_draws_with_a_parameter_of_zero(gpu):
+    drawn = la.random.default_rng(3).weibull(la.array([0.0, 1.0, 0.0]), (50, 3)).asnumpy()
+    assert not drawn[:, ::2].any() and (drawn[:, 1] > 0).all()
+
+
+@pytest.mark.parametrize("name", ["cholesky", "eigvalsh", "svdvals", "matrix_rank"])
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_matrices_that_are_not_finite_are_the_hosts(gpu, name, odd):
+    a = np.array([[odd, 1.0], [1.0, 2.0]])
+    found = []
+    for device in (la.cpu(0), gpu):
+        try:
+            found.append(getattr(la.linalg, name)(la.array(a, device=device)).tolist())
+        except np.linalg.LinAlgError as error:
+            found.append(str(error))
+    assert str(found[0]) == str(found[1])

@@ -8,8 +8,9 @@ two devices, whose memory the host can not touch, g++ for a compiler (device.h),
 CuPy (cupy/). private.py: a device of a test's own. plugin.py: hazards fail the test they show in.
 
 LAZYARRAY_SIM: ``lazy`` (nothing runs until somebody needs it), ``eager``, ``random:<seed>``.
-LAZYARRAY_SIM_HAZARDS=1: accesses that nothing orders are reported. LAZYARRAY_SIM_PEERS=0: devices
-have no access to each other. LAZYARRAY_SIM_CACHE: where compiled kernels are kept.
+LAZYARRAY_SIM_HAZARDS=1: accesses that nothing orders are reported. LAZYARRAY_SIM_CAPTURE_US:
+captures take so much longer. LAZYARRAY_SIM_PEERS=0: devices have no access to each other.
+LAZYARRAY_SIM_CACHE: where compiled kernels are kept.
 """
 
 import functools

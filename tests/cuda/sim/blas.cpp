@@ -12,6 +12,8 @@ namespace {
 struct Handle {
     Stream* stream = nullptr;
     bool space = false;
+    Address at = 0;  // the workspace's
+    size_t bytes = 0;
 };
 
 constexpr int kInvalid = 7, kFailed = 13;  // CUBLAS_STATUS_INVALID_VALUE, ..._EXECUTION_FAILED
@@ -44,8 +46,10 @@ int gemm(const char* name, void* handle, int ta, int tb, int m, int n, int k, co
         if (!stream || stream->device->error) return kFailed;
         if (stream->capturing) {
             if (!h->space) return kFailed;  // it would allocate memory within the graph
+            const Address at = h->at;
+            const size_t bytes = h->bytes;
             stream->captured.push_back([=](Stream* to) {
-                Handle there{to, true};
+                Handle there{to, true, at, bytes};
                 return gemm(name, &there, ta, tb, m, n, k, &one, a, lda, sa, b, ldb, sb, &old, c, ldc, sc, count);
             });
             return kSuccess;
@@ -63,6 +67,8 @@ int gemm(const char* name, void* handle, int ta, int tb, int m, int n, int k, co
         Task task;
         task.name = name;
         task.accesses = {s.access(da, pa, na, false), s.access(db, pb, nb, false), s.access(dc, pc, nc, true)};
+        if (Device* there = h->at ? s.owner(h->at, h->bytes) : nullptr)
+            task.accesses.push_back(s.access(there, h->at, h->bytes, true));
         task.run = [=] {
             for (int p = 0; p < count; ++p)
                 for (int j = 0; j < n; ++j)
@@ -91,7 +97,7 @@ API cublasCreate_v2(void** handle) {
 }
 
 API cublasSetStream_v2(void* handle, void* stream) {
-    *static_cast<Handle*>(handle) = {static_cast<Stream*>(stream), false};  // its workspace is taken back
+    *static_cast<Handle*>(handle) = {static_cast<Stream*>(stream), false, 0, 0};  // its workspace is taken back
     return kSuccess;
 }
 
@@ -99,7 +105,8 @@ API cublasSetWorkspace_v2(void* handle, void* space, size_t bytes) {
     Simulator& s = Simulator::one();
     std::lock_guard<std::mutex> hold(s.tables);
     if (!s.owner(reinterpret_cast<Address>(space), bytes)) return kInvalid;
-    static_cast<Handle*>(handle)->space = true;
+    Handle* h = static_cast<Handle*>(handle);
+    *h = {h->stream, true, reinterpret_cast<Address>(space), bytes};
     return kSuccess;
 }
 

@@ -129,6 +129,8 @@ API cuCtxSynchronize() {
         ENTER(cuCtxSynchronize);
         IN_CONTEXT;
         device = current;
+        for (Stream* one : s.streams)
+            if (one->device == device && one->capturing) return kCaptureUnsupported;
         s.note("cuCtxSynchronize device=%d", device->number);
     }
     Simulator::one().finish_all(device);
@@ -227,6 +229,7 @@ API cuStreamWaitEvent(Stream* stream, Event* event, unsigned flags) {
         STREAM;
         if (!s.handles.count(event)) return kInvalidHandle;
         s.note("cuStreamWaitEvent stream=%zu event=%llu", stream->number, ull(event->number));
+        if (event->mark->captured) return kCaptureIsolation;
         if (!event->mark->stream) return kSuccess;  // never recorded: nothing to wait for
         s.wait(stream, event->mark->stream, event->mark->position, event->mark->clock);
     }
@@ -259,6 +262,11 @@ API cuEventRecord(Event* event, Stream* stream) {
         if (!s.handles.count(event) || event->device != stream->device) return kInvalidHandle;
         s.note("cuEventRecord event=%llu stream=%zu", ull(event->number), stream->number);
         auto mark = std::make_shared<Mark>();
+        if (stream->capturing) {  // it is the graph's: an error to whoever asks for it
+            mark->captured = true;
+            event->mark = mark;
+            return kSuccess;
+        }
         Task task;
         task.name = "cuEventRecord";
         task.run = [mark] {
@@ -284,6 +292,7 @@ API cuEventQuery(Event* event) {
         if (!s.handles.count(event)) return kInvalidHandle;
         mark = event->mark;
         queries = event->queries++;
+        if (mark->captured) return kCapturedEvent;
         if (!mark->stream) return kSuccess;
     }
     Simulator& s = Simulator::one();

@@ -1,4 +1,8 @@
 // Graphs: launches of one stream, captured, and given to streams again.
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
 #include "api.h"
 
 using namespace sim;
@@ -12,6 +16,11 @@ API cuStreamBeginCapture_v2(Stream* stream, int mode) {
     STREAM;
     if (mode < 0 || mode > 2 || stream->capturing) return kInvalidValue;
     stream->capturing = true;
+    if (const char* longer = std::getenv("LAZYARRAY_SIM_CAPTURE_US")) {  // for others to come between
+        s.tables.unlock();
+        std::this_thread::sleep_for(std::chrono::microseconds(std::atoi(longer)));
+        s.tables.lock();
+    }
     return kSuccess;
 }
 

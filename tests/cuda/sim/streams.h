@@ -36,6 +36,9 @@ enum : int {
     kInvalidHandle = 400,
     kNotFound = 500,
     kNotReady = 600,
+    kCaptureUnsupported = 900,
+    kCaptureIsolation = 905,
+    kCapturedEvent = 907,
     kIllegalAddress = 700,
     kLaunchTimeout = 702,
     kPeerAlreadyEnabled = 704,
@@ -65,6 +68,7 @@ struct Task {
 
 // Where in which stream an event was recorded last.
 struct Mark {
+    bool captured = false;  // on a stream that was captured then
     Stream* stream = nullptr;
     uint64_t position = 0;
     Clock clock;

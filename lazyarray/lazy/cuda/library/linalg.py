@@ -8,7 +8,7 @@ from __future__ import annotations
 from numpy.linalg import LinAlgError
 
 from lazyarray.lazy.cuda.library import calls
-from lazyarray.lazy.cuda.library.calls import Array, Call, failing, runs
+from lazyarray.lazy.cuda.library.calls import Array, Call, Hosted, failing, runs
 
 _SINGULAR = "Singular matrix"
 _INDEFINITE = "Matrix is not positive definite"
@@ -72,9 +72,10 @@ def _factor(a: Array) -> Array:
     xp = calls.cupy()
     with failing(_INDEFINITE):
         factor = xp.linalg.cholesky(a)
-    # A NaN, which cuSOLVER lets pass, is an error in LAPACK.
     diagonal = xp.diagonal(factor, axis1=-2, axis2=-1).real
     if not bool((diagonal > 0).all()):
+        if not bool(xp.isfinite(a).all()):  # LAPACK has its own results
+            raise Hosted("numbers that are not finite")
         raise LinAlgError(_INDEFINITE)
     return factor
 

@@ -192,8 +192,11 @@ def _shared(obj):
     seen = obj.__cuda_array_interface__
     dtype = np.dtype(seen["typestr"])
     steps = seen["strides"] or np.empty(seen["shape"], dtype).strides
-    last = sum((n - 1) * s for n, s in zip(seen["shape"], steps, strict=True))
-    memory = _memory.UnownedMemory(seen["data"][0], last + dtype.itemsize, obj)
+    # CuPy's own rule, which is wrong of steps that overlap or go back.
+    nbytes = max(
+        [abs(n * s) for n, s in zip(seen["shape"], steps, strict=True)], default=dtype.itemsize
+    )
+    memory = _memory.UnownedMemory(seen["data"][0], nbytes, obj)
     return ndarray(seen["shape"], dtype, _memory.MemoryPointer(memory, 0), steps)
 
 

@@ -1,5 +1,6 @@
 """Device memory: blocks, pointers into them, and the pool, whose arenas belong to streams."""
 
+import contextlib
 import ctypes
 import threading
 
@@ -213,6 +214,7 @@ class MemoryPool:
 
 _pool = MemoryPool()
 _allocator = _pool.malloc
+_mine = threading.local()
 
 
 def get_default_memory_pool():
@@ -220,7 +222,7 @@ def get_default_memory_pool():
 
 
 def alloc(size):
-    return _allocator(size)
+    return get_allocator()(size)
 
 
 def set_allocator(allocator=None):
@@ -229,4 +231,15 @@ def set_allocator(allocator=None):
 
 
 def get_allocator():
-    return _allocator
+    return getattr(_mine, "allocator", None) or _allocator
+
+
+@contextlib.contextmanager
+def using_allocator(allocator):
+    """Of this thread alone."""
+    before = getattr(_mine, "allocator", None)
+    _mine.allocator = allocator
+    try:
+        yield
+    finally:
+        _mine.allocator = before

@@ -9,6 +9,7 @@ from .._memory import (
     alloc,
     get_allocator,
     set_allocator,
+    using_allocator,
 )
 from .._raw import Function
 from .._streams import (
@@ -30,5 +31,5 @@ __all__ = [
     "BaseMemory", "Device", "Event", "ExternalStream", "Function", "Memory", "MemoryPointer",
     "MemoryPool", "Stream", "UnownedMemory", "alloc", "compiler", "device", "driver", "function",
     "get_allocator", "get_current_stream", "get_elapsed_time", "is_available", "memory", "nccl",
-    "nvrtc", "runtime", "set_allocator", "stream",
+    "nvrtc", "runtime", "set_allocator", "stream", "using_allocator",
 ]  # fmt: skip
