@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, ItemsView
@@ -83,7 +84,7 @@ _PRODUCTS_BYTES = 1 << 16
 _SHORT_KERNEL = 11  # NumPy has a loop for these
 
 # NumPy's own without the layers of Python, which take as long, for calls without keywords.
-_BARE = {"einsum": c_einsum}
+_BARE: dict[str, Any] = {"einsum": c_einsum}
 
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(
@@ -143,7 +144,34 @@ def in_linalg(space: ModuleType) -> None:
     register(space, np.linalg)
 
 
+def _transform(name: str, even: str, odd: str) -> Callable[..., Any] | None:
+    """NumPy's loops of a transform, as it calls them for a vector of doubles or complex ones."""
+    plain = getattr(np.fft, name)
+    try:
+        pocketfft = importlib.import_module("numpy.fft._pocketfft_umath")
+    except ImportError:  # another NumPy
+        return None
+    loops: list[Any] = [getattr(pocketfft, one, None) for one in (odd, even)]
+    if any(getattr(loop, "signature", None) != "(n),()->(m)" for loop in loops):
+        return None
+    kinds = "dD" if even == odd else "d"
+
+    def transform(a: Any, *more: Any) -> Any:
+        if more or type(a) is not np.ndarray or a.ndim != 1 or a.dtype.char not in kinds:
+            return plain(a, *more)
+        n = a.size
+        if n == 0:
+            return plain(a)
+        out = np.empty(n if even == odd else n // 2 + 1, "D")
+        return loops[n % 2 == 0](a, 1.0 / n if name == "ifft" else 1, out=out)
+
+    return transform
+
+
 def in_fft(space: ModuleType) -> None:
+    _BARE["fft"] = _transform("fft", "fft", "fft")
+    _BARE["ifft"] = _transform("ifft", "ifft", "ifft")
+    _BARE["rfft"] = _transform("rfft", "rfft_n_even", "rfft_n_odd")
     places = _places(space)
     _replace(places, space, np.fft, np.fft, _FFT)
     _replace(places, space, np.fft, np.fft, _FREQUENCIES, _LENGTHS)

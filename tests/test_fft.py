@@ -128,3 +128,19 @@ def test_nothing_waits():
 
 def test_protocol():
     same(np.fft.rfft(la.array(REAL)), np.fft.rfft(REAL))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 16, 31, 128, 257, 1024])
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft"])
+def test_vectors_at_once(name, n, direct):
+    """By the loops themselves, without NumPy's layers of Python."""
+    seeds = np.random.default_rng(n)
+    for dtype in "dfil" if name == "rfft" else "dfilDF":
+        x = (seeds.standard_normal(n) * 9).astype(dtype)
+        if not n:
+            with pytest.raises(ValueError, match="Invalid number of FFT data points"):
+                getattr(la.fft, name)(la.array(x))
+            continue
+        got, want = getattr(la.fft, name)(la.array(x)), getattr(np.fft, name)(x)
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got.asnumpy(), want)

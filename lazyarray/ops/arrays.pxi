@@ -256,20 +256,30 @@ cdef Tensor along_axis(Tensor x, int axis, npy_intp start, npy_intp n):
     return t
 
 
+cdef bint descends(Tensor x) noexcept:
+    """Whether no step is shorter than the next: a new array like it is one in C order."""
+    cdef Layout* l = &x.v.layout
+    cdef int i
+    for i in range(1, l.ndim):
+        if abs(l.strides()[i - 1]) < abs(l.strides()[i]):
+            return False
+    return True
+
+
 def rolled(x, shift, axis):
-    """``roll`` of a C-ordered array along one axis, or of all its elements; None for anything else."""
+    """``roll`` along one axis, or of all elements, of an array of which a new one is in C order; None for others."""
     cdef Tensor t, out, flat, to
     cdef int at = 0, overflow = 0
     cdef npy_intp n, by
     if not isinstance(x, Tensor) or type(shift) is not int:
         return None
     t = x
-    if not contiguous(t) or not t.v.layout.size() or is_scalar(t) or not t.v.layout.ndim:
+    if not contiguous(t) and not descends(t) or not t.v.layout.size() or is_scalar(t) or not t.v.layout.ndim:
         return None
     out = empty_like_shape(t.v.dtype, t.v.layout.ndim, t.v.layout.shape(), t.v.device())
     flat, to = t, out
     if axis is None:
-        flat, to = raveled(t), raveled(out)
+        flat, to = raveled(t if contiguous(t) else cast_c(t, t.v.dtype)), raveled(out)
     elif type(axis) is not int or not -t.v.layout.ndim <= axis < t.v.layout.ndim:
         return None
     else:
