@@ -47,7 +47,8 @@ _FUNCTIONS_OF = {
     "zarr": "array create_array from_array save save_array save_group",
     "scipy.linalg": "funm",
     "scipy.optimize": "minimize fmin_l_bfgs_b least_squares",
-    "scipy.signal": "find_peaks peak_prominences peak_widths",
+    "scipy.signal": "find_peaks peak_prominences peak_widths welch csd coherence spectrogram stft "
+    "argrelmax argrelmin argrelextrema",
     "scipy.stats": "multiscale_graphcorr bootstrap",
     "scipy.linalg.interpolative": "interp_decomp svd estimate_rank estimate_spectral_norm "
     "estimate_spectral_norm_diff",

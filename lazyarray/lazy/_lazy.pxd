@@ -357,6 +357,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     const char* NEGATIVE_EXPONENT "lazyarray::kNegativeExponent"
     CError* out_of_bounds(const Instr&, const Block&) noexcept
     CError* misfit(const Instr&, const Block&) noexcept
+    CError* misfit_rows(const Instr&, const Block&) noexcept
     const char* flag_text(int)
     CError* warn(Runtime&, Instr&, int, const char*)
     cbool is_wide(Runtime&, const Instr&, double)
@@ -364,6 +365,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     void places_of_true(const char*, npy_intp, npy_intp*)
     Loop pick_of_size(int)
     Loop place_of_size(int)
+    Loop place_rows_of_size(int)
     Loop fill_of_size(int)
     Loop where_of_size(int)
     Loop warning_of_size(int)

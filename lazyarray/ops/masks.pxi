@@ -3,6 +3,7 @@
 
 cdef Kernel* _pick_kernels[32]
 cdef Kernel* _place_kernels[32]
+cdef Kernel* _place_rows_kernels[32]
 cdef Kernel* _fill_kernels[32]
 
 
@@ -233,14 +234,56 @@ cdef bint masked_set(Tensor x, object key, object value) except -1:
     if not isinstance(key, Tensor):
         return False
     mask = <Tensor>key
-    if mask.v.dtype != D_BOOL or x.v.layout.ndim == 0 or not x.v.layout.same_shape(mask.v.layout):
+    if mask.v.dtype != D_BOOL or x.v.layout.ndim == 0:
         return False
+    if not x.v.layout.same_shape(mask.v.layout):
+        return isinstance(value, Tensor) and fill_rows_from(x, mask, <Tensor>value)
     if isinstance(value, Tensor):
         return fill_from(x, mask, value)
     if type(value) is float or type(value) is int or type(value) is bool:
         fill_where(x, mask, value)
         return True
     return False
+
+
+cdef bint fill_rows_from(Tensor x, Tensor mask, Tensor values) except -1:
+    """``x[mask] = values`` for a mask of the first axes, and a row for each true one, or one for all; all in C order.
+
+    False where it isn't done, and for too few or too many rows, where the mask is at hand.
+    """
+    cdef int code = x.v.dtype, many = mask.v.layout.ndim, rest = x.v.layout.ndim - many, i
+    cdef npy_intp n = mask.v.layout.size(), rows = 1
+    cdef Layout* l = &values.v.layout
+    cdef Instr* instr
+    if not leads(mask, x, 0) or rest < 1 or not x.v.on_host() or not (mask.v.device() == x.v.device()) \
+            or not (values.v.device() == x.v.device()) or values.v.dtype != code or unwritable(x) \
+            or x.v.layout.size() == 0 or not contiguous(x) or not contiguous(mask) or not contiguous(values) \
+            or values.v.same_memory(x.v) or mask.v.same_memory(x.v) or recorder().captures \
+            or recording() and (wants_gradient(x) or wants_gradient(values)):
+        return False
+    if l.ndim != rest and l.ndim != rest + 1:
+        return False
+    for i in range(rest):
+        if l.shape()[l.ndim - rest + i] != x.v.layout.shape()[many + i]:
+            return False
+    if l.ndim > rest:
+        rows = l.shape()[0]
+        if rows != 1 and mask.v.at_hand() and count_true(mask.v.elements(), n) != rows:
+            return False
+    if _place_rows_kernels[code] is NULL:
+        _place_rows_kernels[code] = new_kernel("setitem", GUFUNC, 2, 1)
+        _place_rows_kernels[code].fn = place_rows_of_size(info(code).size)
+        _place_rows_kernels[code].check = misfit_rows
+        _place_rows_kernels[code].checked = 0
+        _place_rows_kernels[code].dtypes[0] = D_BOOL
+        _place_rows_kernels[code].dtypes[1] = _place_rows_kernels[code].dtypes[2] = code
+    instr = masked(_place_rows_kernels[code], mask, values, x, n, rows)
+    instr.ncore = 3
+    instr.core[2] = x.v.layout.size() // n
+    instr.bytes = 2 * values.v.layout.size() * x.v.itemsize()
+    instr.cost_ns = 50 + n * 0.8 + 0.1 * instr.bytes
+    emit(instr)
+    return True
 
 
 def fill_from(Tensor x not None, Tensor mask not None, Tensor values not None):

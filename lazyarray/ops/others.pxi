@@ -195,11 +195,12 @@ cdef frozenset _asking = frozenset([getattr(np, name) for name in (
 
 
 cdef inline bint asks_its_class(object o) except -1:
-    """Whether a first argument's class does such functions itself: pandas' Series, Xarray's arrays."""
+    """Whether a first argument's class does such functions itself: pandas' Series, Xarray's arrays, a user's (NEP 18)."""
+    cdef int left = 0
     t = type(o)
     if is_tensor(o) or t is np.ndarray or t is list or t is tuple or t is float or t is int or recorder().captures:
         return False
-    return is_foreign(o)
+    return is_foreign(o) or answers_functions(o, &left)
 
 
 cdef PyObject* _numpys_own = _PyType_Lookup(<PyTypeObject*>np.ndarray, "__array_function__")

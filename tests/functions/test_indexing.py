@@ -394,3 +394,29 @@ def test_masks_beside_slices_and_numbers(ndim, direct):
                 continue
             mine[ours] = value if isinstance(value, float) else la.array(value)
             np.testing.assert_array_equal(mine.asnumpy(), y)
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (40, 100, 9), (7, 5, 2, 3), (300, 1), (2000, 40)])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "D", "?"])
+def test_rows_where_a_mask_is_true(shape, dtype, direct):
+    seeds = np.random.default_rng(len(shape))
+    x = (seeds.standard_normal(shape) * 9).astype(dtype)
+    for many in range(1, len(shape)):
+        mask = seeds.random(shape[:many]) < 0.5
+        rows = (seeds.standard_normal((mask.sum(), *shape[many:])) * 9).astype(dtype)
+        for value in (rows, rows[:1], rows[0], rows[:, ..., :1], rows[:-1], rows.astype("f8")):
+            for late in (False, True):
+                y, mine = x.copy(), la.array(x)
+                chosen = la.array(mask) & True if late else la.array(mask)
+                try:
+                    y[mask] = value
+                except ValueError as error:
+                    with pytest.raises(ValueError, match="shape mismatch"):
+                        mine[chosen] = la.array(value)
+                        mine.wait_to_read()
+                    assert "shape mismatch" in str(error)
+                    continue
+                mine[chosen] = la.array(value)
+                np.testing.assert_array_equal(mine.asnumpy(), y)
+                mine[chosen, ...] = la.array(value) if value.ndim == 1 else value
+                np.testing.assert_array_equal(mine.asnumpy(), y)

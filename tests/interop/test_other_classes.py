@@ -143,6 +143,21 @@ def test_a_container_written_with_either(xp):
     np.testing.assert_array_equal(np.asarray(xp.asarray(d)), 2 * np.eye(5))
 
 
+class Answering:
+    """A class that is no operand of ufuncs, but answers functions."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.eye(2)
+
+    def __array_function__(self, func, types, args, kwargs):
+        return func.__name__
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "any", "mean", "ravel", "sort"])
+def test_a_class_that_answers_functions(name):
+    assert getattr(la, name)(Answering()) == getattr(np, name)(Answering()) == name
+
+
 class Wrapper:
     def __init__(self, array):
         self.array = array

@@ -68,6 +68,18 @@ void place_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
   });
 }
 
+// The same of rows: values (count, block), output (n, block).
+template <class T>
+void place_rows_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
+  const T* from = reinterpret_cast<const T*>(args[1]);
+  T* to = reinterpret_cast<T*>(args[2]);
+  const npy_intp block = dims[3], step = dims[2] != 1 ? block : 0;
+  each_true(args[0], dims[1], [&](npy_intp i) {
+    std::copy_n(from, block, to + i * block);
+    from += step;
+  });
+}
+
 // fill: mask (n), one value, output (n, block): all of a row where the mask is true.
 template <class T>
 void fill_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
@@ -88,12 +100,24 @@ Loop place_of_size(int size) {
   return of_size(size, [](auto item) -> Loop { return place_loop<decltype(item)>; });
 }
 
+Loop place_rows_of_size(int size) {
+  return of_size(size, [](auto item) -> Loop { return place_rows_loop<decltype(item)>; });
+}
+
 Error* misfit(const Instr& in, const Block& b) {
   const npy_intp have = in.core[1], want = count_true(b.ptrs[0], in.core[0]);
   if (have == 1 || have == want) return nullptr;
   return new Error(Error::VALUE, "NumPy boolean array indexing assignment cannot assign " +
                                      std::to_string(have) + " input values to the " +
                                      std::to_string(want) + " output values where the mask is true");
+}
+
+Error* misfit_rows(const Instr& in, const Block& b) {
+  const npy_intp have = in.core[1], want = count_true(b.ptrs[0], in.core[0]);
+  if (have == 1 || have == want) return nullptr;
+  return new Error(Error::VALUE, "shape mismatch: value array of shape (" + std::to_string(have) +
+                                     ",...) could not be broadcast to indexing result of shape (" +
+                                     std::to_string(want) + ",...)");
 }
 
 }  // namespace lazyarray

@@ -31,8 +31,10 @@ npy_intp count_true(const char* mask, npy_intp n);
 void places_of_true(const char* mask, npy_intp n, npy_intp* to);
 Loop pick_of_size(int size);
 Loop place_of_size(int size);
+Loop place_rows_of_size(int size);
 Loop fill_of_size(int size);
 // Kernel::check of a place: the error of too few or too many values, or null.
 Error* misfit(const Instr& in, const Block& b);
+Error* misfit_rows(const Instr& in, const Block& b);
 
 }  // namespace lazyarray
