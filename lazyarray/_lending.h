@@ -28,7 +28,9 @@ inline int lent_to_others(PyObject* x, Py_buffer* view, int flags) {
   bool in_any_order = (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
   if (in_any_order || as_memoryview && !names_taker()) {
     view->obj = nullptr;
-    PyErr_SetString(PyExc_BufferError, "an NDArray lends no buffer here: x.data is a memoryview of it");
+    // NumPy asks whenever it converts an array.
+    static PyObject* const why = PyUnicode_FromString("an NDArray lends no buffer here: x.data is a memoryview of it");
+    PyErr_SetObject(PyExc_BufferError, why);
     return -1;
   }
   return lent_by_array(x, view, flags);

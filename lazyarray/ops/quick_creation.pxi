@@ -9,6 +9,11 @@ cdef object quick_asarray(PyObject** args, Py_ssize_t n):
     return new_array(args, n, True)
 
 
+cdef inline bint is_native(object o):
+    """Whether it is an array of NumPy's own class, with bytes in this machine's order."""
+    return type(o) is np.ndarray and cnp.PyArray_ISNOTSWAPPED(o)
+
+
 cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
     """``array(obj, dtype, ctx=None, copy=True)``; ``may_be_itself``: an array that is right already is not copied."""
     cdef Tensor t
@@ -28,6 +33,12 @@ cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
     if is_tensor(<object>args[0]):
         t = <Tensor>args[0]
         return boxed(t, 0) if code < 0 or code == t.v.dtype else None
+    if is_native(<object>args[0]):
+        t = from_numpy(<object>args[0], current_device())
+        if code < 0 or code == t.v.dtype:
+            return t
+        tell_of_lost_parts(t.v.dtype, code)
+        return copied(t, code)
     if not is_sequence(<object>args[0]):
         return of_number(<object>args[0], code)
     t = of_arrays(<object>args[0])
@@ -103,6 +114,9 @@ cdef Tensor alike(PyObject** args, Py_ssize_t n, Py_ssize_t at):
     """An unwritten array like the first argument, an array in C or Fortran order, of the dtype at ``at``, if any."""
     cdef Tensor t = first_array(args) if n == at or n == at + 1 else None
     cdef int code
+    if t is None and (n == at or n == at + 1) and is_native(<object>args[0]) \
+            and cnp.PyArray_NBYTES(<object>args[0]) <= most_bytes(False):
+        t = from_numpy(<object>args[0], current_device())
     cdef bint fortran = t is not None and not contiguous(t)
     if t is None or fortran and not t.v.layout.f_contiguous(t.v.itemsize()):
         return None
