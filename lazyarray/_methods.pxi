@@ -445,7 +445,7 @@ cdef class Methods(Operators):
         Args:
             b: an array, or what :func:`array` makes one of.
         """
-        return handed(functions.dot(self, b, out))
+        return handed(functions.dot(self, b) if out is None else functions.dot(self, b, out))
 
     def trace(self, offset=0, axis1=0, axis2=1, dtype=None, out=None):
         """The sum of a diagonal."""

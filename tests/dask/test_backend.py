@@ -210,6 +210,11 @@ def test_tokens():
     assert tokenize(m.T) == tokenize(m.T.copy()) and tokenize(m[0, 0]) != tokenize(m[:1, 0])
 
 
+def test_a_blocks_method_with_an_array_of_dasks():
+    x, y = la.arange(6.0).reshape(2, 3), da.arange(12.0, chunks=5).reshape(3, 4)
+    np.testing.assert_array_equal(np.asarray(x.dot(y)), x.asnumpy().dot(np.asarray(y)))
+
+
 @pytest.mark.parametrize("name", ["nanargmin", "nanargmax"])
 def test_places_beside_blocks_of_nans(name):
     """A slice of NaNs in one block is no error where another block has a number."""
