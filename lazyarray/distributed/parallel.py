@@ -108,16 +108,14 @@ class DataParallel:
 
     def _average(self, zero: bool) -> None:
         gradients = self._gradients(zero)
-        if self.comm.size == 1:
-            self._stamps = [_stamp(g) for g in gradients]
-            return
-        if self._order is None:
-            self._find_order()
-        if self._buckets is None:
-            self._buckets = self._cut(gradients)
-        for bucket in self._buckets:
-            each = [gradients[i] for i in bucket]
-            self.comm.allreduce(each, "mean", out=each)
+        if self.comm.size > 1:
+            if self._order is None:
+                self._find_order()
+            if self._buckets is None:
+                self._buckets = self._cut(gradients)
+            for bucket in self._buckets:
+                each = [gradients[i] for i in bucket]
+                self.comm.allreduce(each, "mean", out=each)
         self._stamps = [_stamp(g) for g in gradients]
 
     def step(self) -> None:

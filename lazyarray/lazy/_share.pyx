@@ -14,6 +14,7 @@ from libcpp.string cimport string
 from lazyarray.engine._engine cimport CDevice, Device, atomic
 from lazyarray.lazy._lazy cimport (
     D_F8,
+    Layout,
     Tensor,
     copy_into,
     cpu0,
@@ -265,20 +266,20 @@ def adopt_gpu(size_t first, size_t nbytes, object owner, Device device not None,
     array's own length, without what lies before its first element or comes by overlapping steps.
     """
     cdef Tensor t
-    cdef size_t low = start, high = start
+    cdef Layout layout
+    cdef npy_intp low, high
     cdef int i, code = dtype_code(dtype), ndim = len(shape)
     cdef Chunk* c
-    if 0 not in shape:
-        high += info(code).size
-        for i in range(ndim):
-            if <npy_intp>strides[i] > 0:
-                high += <size_t>((<npy_intp>shape[i] - 1) * <npy_intp>strides[i])
-            else:
-                low -= <size_t>((<npy_intp>shape[i] - 1) * -<npy_intp>strides[i])
+    layout.resize(ndim)
+    for i in range(ndim):
+        layout.shape()[i] = shape[i]
+        layout.strides()[i] = strides[i]
+    layout.offset = <npy_intp>start
+    layout.extent(info(code).size, low, high)
     # One byte at least: where one block ends the next may begin.
     c = store().find(<const char*>low, max(high - low, 1))
     if c is NULL:
-        if first > low or first + nbytes < high:
+        if first > <size_t>low or first + nbytes < <size_t>high:
             first, nbytes = low, high - low
         c = store().create(nbytes, device.c)
         c.data = <char*>first
@@ -291,11 +292,8 @@ def adopt_gpu(size_t first, size_t nbytes, object owner, Device device not None,
     t = new_tensor(c, code)
     c.unref()  # create()'s own reference, or find()'s
     t.v.readonly = readonly
-    t.v.layout.resize(ndim)
+    t.v.layout = layout
     t.v.layout.offset = <npy_intp>(start - <size_t>c.data)
-    for i in range(ndim):
-        t.v.layout.shape()[i] = shape[i]
-        t.v.layout.strides()[i] = strides[i]
     return t
 
 

@@ -326,8 +326,11 @@ def astype(Tensor x not None, dtype, bint copy=True):
 cdef Tensor converted(Tensor x, object dtype, bint copy):
     """The same."""
     cdef int code = dtype_code(dtype)
-    if code == x.v.dtype and not copy:
-        return x
+    return x if code == x.v.dtype and not copy else recoded(x, code)
+
+
+cdef Tensor recoded(Tensor x, int code):
+    """A copy with a dtype, which may be its own; warns of imaginary parts that are lost."""
     tell_of_lost_parts(x.v.dtype, code)
     return copied(x, code)
 

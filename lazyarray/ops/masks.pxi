@@ -7,6 +7,17 @@ cdef Kernel* _place_rows_kernels[32]
 cdef Kernel* _fill_kernels[32]
 
 
+cdef Kernel* storing(Kernel** known, int code, Loop fn) except NULL:
+    """The kernel of a way of ``x[mask] = values`` for a dtype; a `check` of it looks at the mask."""
+    if known[code] is NULL:
+        known[code] = new_kernel("setitem", GUFUNC, 2, 1)
+        known[code].fn = fn
+        known[code].checked = 0
+        known[code].dtypes[0] = D_BOOL
+        known[code].dtypes[1] = known[code].dtypes[2] = code
+    return known[code]
+
+
 cdef bint masks_all(Tensor x, Tensor mask) noexcept:
     """Whether the mask chooses among all elements, and both lie in memory in C order."""
     return mask.v.dtype == D_BOOL and x.v.layout.ndim > 0 and x.v.device() == mask.v.device() \
@@ -207,12 +218,7 @@ cdef bint fill_rows(Tensor x, Tensor mask, object value) except -1:
     one = new_element(code, x.v.device())
     if not put_number(one.v.elements(), value, code):
         return False
-    if _fill_kernels[code] is NULL:
-        _fill_kernels[code] = new_kernel("setitem", GUFUNC, 2, 1)
-        _fill_kernels[code].fn = fill_of_size(info(code).size)
-        _fill_kernels[code].dtypes[0] = D_BOOL
-        _fill_kernels[code].dtypes[1] = _fill_kernels[code].dtypes[2] = code
-    instr = masked(_fill_kernels[code], mask, one, x, n, x.v.layout.size() // n)
+    instr = masked(storing(_fill_kernels, code, fill_of_size(info(code).size)), mask, one, x, n, x.v.layout.size() // n)
     instr.bytes = x.v.layout.size() * x.v.itemsize()
     instr.cost_ns = 50 + n * 0.8 + 0.05 * instr.bytes
     emit(instr)
@@ -255,6 +261,7 @@ cdef bint fill_rows_from(Tensor x, Tensor mask, Tensor values) except -1:
     cdef npy_intp n = mask.v.layout.size(), rows = 1
     cdef Layout* l = &values.v.layout
     cdef Instr* instr
+    cdef Kernel* k
     if not leads(mask, x, 0) or rest < 1 or not x.v.on_host() or not (mask.v.device() == x.v.device()) \
             or not (values.v.device() == x.v.device()) or values.v.dtype != code or unwritable(x) \
             or x.v.layout.size() == 0 or not contiguous(x) or not contiguous(mask) or not contiguous(values) \
@@ -270,14 +277,9 @@ cdef bint fill_rows_from(Tensor x, Tensor mask, Tensor values) except -1:
         rows = l.shape()[0]
         if rows != 1 and mask.v.at_hand() and count_true(mask.v.elements(), n) != rows:
             return False
-    if _place_rows_kernels[code] is NULL:
-        _place_rows_kernels[code] = new_kernel("setitem", GUFUNC, 2, 1)
-        _place_rows_kernels[code].fn = place_rows_of_size(info(code).size)
-        _place_rows_kernels[code].check = misfit_rows
-        _place_rows_kernels[code].checked = 0
-        _place_rows_kernels[code].dtypes[0] = D_BOOL
-        _place_rows_kernels[code].dtypes[1] = _place_rows_kernels[code].dtypes[2] = code
-    instr = masked(_place_rows_kernels[code], mask, values, x, n, rows)
+    k = storing(_place_rows_kernels, code, place_rows_of_size(info(code).size))
+    k.check = misfit_rows
+    instr = masked(k, mask, values, x, n, rows)
     instr.ncore = 3
     instr.core[2] = x.v.layout.size() // n
     instr.bytes = 2 * values.v.layout.size() * x.v.itemsize()
@@ -300,12 +302,7 @@ def fill_from(Tensor x not None, Tensor mask not None, Tensor values not None):
             or values.v.same_memory(x.v) or mask.v.same_memory(x.v) or not contiguous(values):
         return False
     cdef int code = x.v.dtype
-    if _place_kernels[code] is NULL:
-        _place_kernels[code] = new_kernel("setitem", GUFUNC, 2, 1)
-        _place_kernels[code].fn = place_of_size(info(code).size)
-        _place_kernels[code].check = misfit
-        _place_kernels[code].checked = 0
-        _place_kernels[code].dtypes[0] = D_BOOL
-        _place_kernels[code].dtypes[1] = _place_kernels[code].dtypes[2] = code
-    emit(masked(_place_kernels[code], mask, values, x, x.v.layout.size(), values.v.layout.size()))
+    cdef Kernel* k = storing(_place_kernels, code, place_of_size(info(code).size))
+    k.check = misfit
+    emit(masked(k, mask, values, x, x.v.layout.size(), values.v.layout.size()))
     return True

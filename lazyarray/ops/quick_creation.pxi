@@ -28,17 +28,13 @@ cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
     if t is not None:
         if code < 0 or code == t.v.dtype:
             return t if may_be_itself else duplicate(t) if contiguous(t) else copied(t, t.v.dtype)
-        tell_of_lost_parts(t.v.dtype, code)
-        return copied(t, code)
+        return recoded(t, code)
     if is_tensor(<object>args[0]):
         t = <Tensor>args[0]
         return boxed(t, 0) if code < 0 or code == t.v.dtype else None
     if is_native(<object>args[0]):
         t = from_numpy(<object>args[0], current_device())
-        if code < 0 or code == t.v.dtype:
-            return t
-        tell_of_lost_parts(t.v.dtype, code)
-        return copied(t, code)
+        return t if code < 0 or code == t.v.dtype else recoded(t, code)
     if not is_sequence(<object>args[0]):
         return of_number(<object>args[0], code)
     t = of_arrays(<object>args[0])

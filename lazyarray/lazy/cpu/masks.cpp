@@ -104,17 +104,23 @@ Loop place_rows_of_size(int size) {
   return of_size(size, [](auto item) -> Loop { return place_rows_loop<decltype(item)>; });
 }
 
-Error* misfit(const Instr& in, const Block& b) {
+// How many are true, if that is another number than that of the values; else -1.
+static npy_intp unmet(const Instr& in, const Block& b) {
   const npy_intp have = in.core[1], want = count_true(b.ptrs[0], in.core[0]);
-  if (have == 1 || have == want) return nullptr;
+  return have == 1 || have == want ? -1 : want;
+}
+
+Error* misfit(const Instr& in, const Block& b) {
+  const npy_intp have = in.core[1], want = unmet(in, b);
+  if (want < 0) return nullptr;
   return new Error(Error::VALUE, "NumPy boolean array indexing assignment cannot assign " +
                                      std::to_string(have) + " input values to the " +
                                      std::to_string(want) + " output values where the mask is true");
 }
 
 Error* misfit_rows(const Instr& in, const Block& b) {
-  const npy_intp have = in.core[1], want = count_true(b.ptrs[0], in.core[0]);
-  if (have == 1 || have == want) return nullptr;
+  const npy_intp have = in.core[1], want = unmet(in, b);
+  if (want < 0) return nullptr;
   return new Error(Error::VALUE, "shape mismatch: value array of shape (" + std::to_string(have) +
                                      ",...) could not be broadcast to indexing result of shape (" +
                                      std::to_string(want) + ",...)");
