@@ -123,8 +123,8 @@ cdef class Methods(Operators):
         if not shape:
             raise TypeError("reshape() takes exactly 1 argument (0 given)")
         shape = named(shape)
-        if copy is None and order == "C":
-            t = reshaped(self, shape)
+        if copy is None:
+            t = reshaped(self, shape, order)
             if t is not None:
                 return t
         return functions.reshape(self, shape, order=order, copy=copy)

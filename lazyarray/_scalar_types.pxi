@@ -113,7 +113,7 @@ cdef class Scalar(Array):
         Returns: a scalar, or an array of that shape.
         Raises: ValueError for a shape of another size, or another ``order``.
         """
-        cdef Tensor t = reshaped(self, shape) if copy is None and order == "C" else None
+        cdef Tensor t = reshaped(self, shape, order) if copy is None else None
         return t if t is not None else handed(returned(Array.reshape(self, *shape, order=order, copy=copy)))
 
     def squeeze(self, axis=None):

@@ -67,6 +67,7 @@ cdef extern from "lazy/layout.h" namespace "lazyarray" nogil:
         void set_c_order(npy_intp)
         cbool c_contiguous(npy_intp)
         cbool f_contiguous(npy_intp)
+        cbool reshape(int, const npy_intp*, npy_intp, npy_intp*)
         void extent(npy_intp, npy_intp&, npy_intp&)
 
     cbool may_overlap(const Layout&, npy_intp, const Layout&, npy_intp)

@@ -3,6 +3,36 @@
 
 namespace lazyarray {
 
+bool Layout::reshape(int n, const npy_intp* lengths, npy_intp itemsize, npy_intp* steps) const {
+  npy_intp old[kMaxDims], by[kMaxDims];  // the axes that step
+  int axes = 0;
+  for (int i = 0; i < ndim; ++i) {
+    if (shape()[i] == 1) continue;
+    old[axes] = shape()[i];
+    by[axes++] = strides()[i];
+  }
+  // Runs of axes, old and new, that have as many elements: those of an old run must follow each other.
+  int from = 0, to = 0;
+  while (from < axes && to < n) {
+    npy_intp have = old[from], want = lengths[to];
+    int end = from + 1, stop = to + 1;
+    while (have != want)
+      if (want < have)
+        want *= lengths[stop++];
+      else
+        have *= old[end++];
+    for (int k = from + 1; k < end; ++k)
+      if (by[k - 1] != old[k] * by[k]) return false;
+    steps[stop - 1] = by[end - 1];
+    for (int k = stop - 1; k > to; --k) steps[k - 1] = steps[k] * lengths[k];
+    from = end;
+    to = stop;
+  }
+  const npy_intp last = to ? steps[to - 1] : itemsize;
+  for (; to < n; ++to) steps[to] = last;  // of length one
+  return true;
+}
+
 bool may_overlap(const Span& a, const Span& b) {
   npy_intp alow, ahigh, blow, bhigh;
   a.extent(alow, ahigh);

@@ -79,6 +79,9 @@ class Layout {
   }
   bool c_contiguous(npy_intp itemsize) const { return contiguous(itemsize, ndim - 1, -1, -1); }
   bool f_contiguous(npy_intp itemsize) const { return contiguous(itemsize, 0, ndim, 1); }
+  // The steps of a view of the elements, of which there is one at least, with n axes of these lengths
+  // in C order; whether there is such a view. (NumPy's, axes of length one included.)
+  bool reshape(int n, const npy_intp* lengths, npy_intp itemsize, npy_intp* steps) const;
   // The byte range [low, high) that it touches, from the chunk's start.
   void extent(npy_intp itemsize, npy_intp& low, npy_intp& high) const;
   // Where the lengths and steps would be of a layout that has none: see View.

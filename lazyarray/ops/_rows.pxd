@@ -103,7 +103,7 @@ cdef Tensor converted(Tensor x, object dtype, bint copy)
 cdef object direct_elementwise(object function, tuple args)
 cdef Tensor direct_get(Tensor x, object key)
 cdef bint direct_set(Tensor x, object key, object value) except -1
-cdef Tensor reshaped(Tensor x, shape)
+cdef Tensor reshaped(Tensor x, object shape, object order)
 cdef Tensor raveled_in(Tensor x, object order, bint copy)
 cdef Tensor duplicate(Tensor x)
 cdef Tensor squeezed(Tensor t)

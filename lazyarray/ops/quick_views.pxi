@@ -1,20 +1,26 @@
 # Native views: no values are read, so they are the same at any time.
 
 
-cdef Tensor reshaped(Tensor x, shape):
-    """A view of a C-ordered array in a shape of ints, of which one may be -1; None for anything else."""
+cdef Tensor reshaped(Tensor x, object shape, object order):
+    """The elements in a shape of ints, of which one may be -1, and in the order "C" or "F".
+
+    A view where NumPy's is one; a copy where that is not seen by others. None for anything else.
+    """
     cdef npy_intp dims[kMaxDims]
-    cdef npy_intp size = x.v.layout.size(), product = 1
+    cdef npy_intp steps[kMaxDims]
+    cdef npy_intp size = x.v.layout.size(), itemsize = x.v.itemsize(), product = 1
     cdef int i, n, unknown = -1, overflow = 0
+    cdef bint fortran = type(order) is str and order == "F", whole, same, narrow = False
     cdef tuple lengths = (shape,) if type(shape) is int else tuple(shape) if type(shape) is list else \
         shape if type(shape) is tuple else None
-    if lengths is None or len(lengths) > kMaxDims or not size or not contiguous(x):
+    if lengths is None or len(lengths) > kMaxDims or not size or not fortran and (type(order) is not str or order != "C"):
         return None
     n = len(lengths)
     for i in range(n):
-        if type(lengths[i]) is not int:
+        length = lengths[n - 1 - i if fortran else i]
+        if type(length) is not int:
             return None
-        dims[i] = PyLong_AsLongAndOverflow(lengths[i], &overflow)
+        dims[i] = PyLong_AsLongAndOverflow(length, &overflow)
         if dims[i] == -1 and unknown < 0:
             unknown = i
         elif overflow or dims[i] <= 0 or dims[i] > size:
@@ -30,17 +36,46 @@ cdef Tensor reshaped(Tensor x, shape):
         return None
     if is_scalar(x):
         return boxed(x, n) if n else None
-    cdef Tensor t = view_of(x)
+    same = n == x.v.layout.ndim and unknown < 0  # as NumPy, which looks at the lengths that are given
+    for i in range(n):
+        same = same and dims[n - 1 - i if fortran else i] == x.v.layout.shape()[i]
+        narrow = narrow or dims[i] == 1
+    cdef Tensor t
+    if same:
+        t = view_of(x)
+        t.v.layout = x.v.layout
+        return t
+    # Fortran's order is that of C, of all axes in the reverse order.
+    t = transposed(x) if fortran and x.v.layout.ndim > 1 else x
+    whole = contiguous(t)
+    if not whole and fortran and narrow:
+        return None  # NumPy gives axes of length one other steps
+    if not whole and not t.v.layout.reshape(n, dims, itemsize, steps):
+        if not lone_ops() or not is_ours(x):
+            return None
+        t = laid_out(t)
+        whole = True
+    t = view_of(t)
     t.v.layout.resize(n)
     if n:
         memcpy(t.v.layout.shape(), dims, n * sizeof(npy_intp))
-    t.v.layout.set_c_order(x.v.itemsize())
-    t.v.layout.offset = x.v.layout.offset
-    return t
+    if whole:
+        t.v.layout.set_c_order(itemsize)
+    elif n:
+        memcpy(t.v.layout.strides(), steps, n * sizeof(npy_intp))
+    return transposed(t) if fortran and n > 1 else t
+
+
+cdef Tensor laid_out(Tensor x):
+    """A copy in C order."""
+    cdef Tensor t = ordered_copy(x, False)
+    return cast_c(x, x.v.dtype) if t is None else t
 
 
 cdef object quick_reshape(PyObject** args, Py_ssize_t n):
-    return reshaped(<Tensor>args[0], <object>args[1]) if n == 2 and is_tensor(<object>args[0]) else None
+    if n != 2 and n != 3 or not is_tensor(<object>args[0]):
+        return None
+    return reshaped(<Tensor>args[0], <object>args[1], "C" if n == 2 else <object>args[2])
 
 
 cdef Tensor raveled(Tensor x):
@@ -71,8 +106,7 @@ cdef Tensor raveled_in(Tensor x, object order, bint copy):
         return None if copy else raveled(t)
     if contiguous(t):
         return raveled(duplicate(t) if copy else t)
-    cdef Tensor laid_out = ordered_copy(t, False)
-    return raveled(cast_c(t, t.v.dtype) if laid_out is None else laid_out)
+    return raveled(laid_out(t))
 
 
 cdef object quick_ravel(PyObject** args, Py_ssize_t n):

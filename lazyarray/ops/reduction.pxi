@@ -322,6 +322,11 @@ cdef class Reduction(Row):
             found = self.folded(x, axis, dtype, keepdims)
             if found is not None:
                 return found
+        if out is None and (initial is not None or where is not None):
+            found = direct_call(self.ufunc.reduce, (x, axis, dtype, None, bool(keepdims), _no_value if initial is None else initial,
+                                                    True if where is None else where))
+            if found is not None:
+                return found
         cdef Tensor t = as_tensor(x)
         if initial is None and where is None:
             return handed(self.reduce(t, axis, dtype, out, keepdims))

@@ -279,3 +279,54 @@ def test_raveled_orders(shape, order, direct):
         want, got = getattr(view(a), name)(order), getattr(view(mine), name)(order)
         np.testing.assert_array_equal(got.asnumpy(), want)
         assert np.shares_memory(want, a) == la.shares_memory(got, mine)
+
+
+@pytest.mark.parametrize("pending", [False, True])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "?", "c16"])
+def test_reshapes_of_views(dtype, pending, direct):
+    """A view wherever NumPy's is one, with its steps; else a copy."""
+    random, copies = np.random.default_rng(7), 0
+    cuts = [
+        lambda n: slice(n),
+        lambda n: slice(0, 2 * n, 2),
+        lambda n: slice(n - 1, None, -1),
+        lambda n: slice(1, n + 1),
+    ]
+    for _ in range(300):
+        shape = random.choice([1, 1, 2, 3, 4, 6], size=random.integers(1, 6)).tolist()
+        base = np.arange(np.prod([2 * n + 1 for n in shape])).astype(dtype)
+        base = base.reshape([2 * n + 1 for n in shape])
+        key = tuple(cuts[random.integers(4)](n) for n in shape)
+        axes = random.permutation(len(shape)).tolist()
+        made = la.array(base) * np.array(1, dtype) if pending else la.array(base)
+        a, mine = base[key].transpose(axes), made[key].transpose(axes)
+        lengths, left = [], a.size
+        while left > 1:
+            lengths.append(int(random.choice([n for n in range(2, left + 1) if left % n == 0])))
+            left //= lengths[-1]
+        for at in random.integers(len(lengths) + 1, size=random.integers(1, 3)):
+            lengths.insert(int(at), 1)
+        if random.integers(2):
+            lengths[random.integers(len(lengths))] = -1
+        order = "CCFA"[random.integers(4)]
+        want, got = a.reshape(lengths, order=order), mine.reshape(lengths, order=order)
+        assert got.strides == want.strides
+        np.testing.assert_array_equal(got.asnumpy(), want)
+        want.flat[0] = got[(0,) * got.ndim] = a.flat[-1]
+        np.testing.assert_array_equal(mine.asnumpy(), a)  # it is written through, or isn't
+        copies += not np.shares_memory(want, a)
+    assert 30 < copies < 270
+
+
+@pytest.mark.parametrize("shape", [(2, 6), (-1,), (2, 2, 3)])
+@pytest.mark.parametrize("order", "CF")
+def test_gradients_of_a_reshape_that_copies(shape, order):
+    x = la.arange(12.0).reshape(3, 4)
+    x.attach_grad()
+    w = np.arange(12.0).reshape(np.empty(12).reshape(shape).shape)
+    with la.autograd.record():
+        y = (x.T.reshape(shape, order=order) * w).sum()
+    y.backward()
+    want = np.empty((4, 3))
+    want[...] = w.reshape((4, 3), order=order)
+    np.testing.assert_array_equal(x.grad.asnumpy(), want.T)

@@ -98,3 +98,25 @@ def test_average_without_weight():
         for xp, make in ((np, np.asarray), (la, la.array)):
             with pytest.raises(FloatingPointError, match="overflow encountered in divide"):
                 np.asarray(xp.average(make(x), axis=0, weights=make(w)))
+
+
+@pytest.mark.parametrize(
+    "name", "sum prod max min nanmax nansum any all mean std var".split(), ids=str
+)
+@pytest.mark.parametrize("n", [3, 40, 3000])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_of_some_elements(name, n, direct):
+    random = np.random.default_rng(n)
+    for dtype in ("f8", "f4", "i2", "?", "c16"):
+        a = random.integers(0, 9, (4, n)).astype(dtype)
+        mask = random.integers(0, 2, (4, n)) > 0
+        for where in (mask, mask[:, :1], mask.tolist()):
+            for axis in (None, 0, 1, (0, 1)):
+                for more in ({}, {"initial": 2}, {"keepdims": True}):
+                    if "initial" in more and name in ("any", "all", "mean", "std", "var"):
+                        continue
+                    if "max" in name or name == "min":
+                        more = {**more, "initial": 3}
+                    check(name, a, axis, where=where, **more)
+    check(name, a, where=np.arange(5.0))  # refused
+    check(name, a, 2, where=True)
