@@ -36,6 +36,23 @@ cdef bint element_at(Tensor x, object key, npy_intp* at) except -1:
     return True
 
 
+cdef bint flat_at(Tensor x, object key, npy_intp* at) except -1:
+    """Whether the key names one of all elements in C order, as in `element_at`."""
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp i, size = l.size()
+    cdef int axis
+    if type(key) is tuple or l.ndim < 2:
+        return element_at(x, key, at)
+    if not index_of(key, &i) or i < -size or i >= size:
+        return False
+    i += size if i < 0 else 0
+    at[0] = l.offset
+    for axis in reversed(range(l.ndim)):
+        at[0] += i % l.shape()[axis] * l.strides()[axis]
+        i //= l.shape()[axis]
+    return True
+
+
 cdef bint has_axes(object value):
     """Whether a value is an array with axes, or a list of Python's numbers."""
     if is_tensor(value):

@@ -200,7 +200,7 @@ cdef class Values(Methods):
         cdef npy_intp at
         if args:
             x = settled(awaited(self, "item"), False)
-            if x.v.has_memory() and element_at(x, args[0] if len(args) == 1 else args, &at):
+            if x.v.has_memory() and (flat_at(x, args[0], &at) if len(args) == 1 else element_at(x, args, &at)):
                 return element_value(x, at)
             return numpy_view(&x.v, False).item(*args)
         if self.v.layout.size() != 1:

@@ -351,14 +351,20 @@ cdef int native_code(object dtype):
 
 
 cdef Tensor viewed_as(Tensor x, object dtype):
-    """A view of the same bytes as numbers of another dtype, of the same size; None for any other."""
+    """A view of the same bytes as numbers of another dtype, which is no larger; None for any other."""
     if is_scalar(x) or not lone_ops():
         return None
-    cdef int code = native_code(dtype)
-    if code < 0 or info(code).size != x.v.itemsize() or info(code).align > info(x.v.dtype).align:
+    cdef int code = native_code(dtype), last = x.v.layout.ndim - 1
+    cdef npy_intp size = x.v.itemsize()
+    if code < 0 or size % info(code).size or info(code).align > info(x.v.dtype).align:
+        return None
+    if info(code).size != size and (last < 0 or x.v.layout.strides()[last] != size):
         return None
     cdef Tensor t = same_view(x)
     t.v.dtype = code
+    if info(code).size != size:  # each element is several
+        t.v.layout.shape()[last] *= size // info(code).size
+        t.v.layout.strides()[last] = info(code).size
     return t
 
 
@@ -378,7 +384,7 @@ cdef Tensor ordered_copy(Tensor x, bint fortran):
     cdef Layout* l = &x.v.layout
     cdef npy_intp size = x.v.itemsize()
     cdef Tensor t
-    if size != 8 or not may_run_now() or not x.v.near():
+    if not may_run_now() or not x.v.near():
         return None
     t = small_array(x.v.dtype, l.ndim, l.shape(), True)
     if t is None:
@@ -404,11 +410,12 @@ cdef object quick_asfortranarray(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_copy_method(PyObject** args, Py_ssize_t n):
-    """A copy in C order."""
-    cdef Tensor t = only(args, n)
-    if t is None:
+    """A copy in C or Fortran order."""
+    cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
+    order = "C" if n == 1 else <object>args[1]
+    if t is None or type(order) is not str or order != "C" and order != "F":
         return None
-    return duplicate(t) if contiguous(t) else ordered_copy(t, False)
+    return duplicate(t) if order == "C" and contiguous(t) else ordered_copy(t, order == "F")
 
 
 cdef Tensor boxed(Tensor x, int ndim):
