@@ -118,3 +118,54 @@ def test_numbers_that_change(name, kind, dtype):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert outcome(compiled, x, k) == outcome(f, x, k), k
+
+
+@pytest.mark.parametrize("kind", [la.nn.SGD, la.nn.Momentum, la.nn.Adam])
+def test_a_rate_that_changes_is_taken_anew(kind):
+    """A trainer looks at nothing of its rate that changes: no more than two captures."""
+    ways = []
+    for compiled in (False, True):
+        w = la.array(np.linspace(-1, 1, 20))
+        w.attach_grad()
+        trainer = kind([w], 0.1)
+
+        def step(scale, w=w, trainer=trainer):
+            with la.autograd.record():
+                loss = ((w - 2) ** 2).sum() * scale
+            loss.backward()
+            trainer.step()
+
+        run = la.compile(step) if compiled else step
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for i in range(40):
+                trainer.lr = 0.1 * 0.9**i
+                run(1.0 + i % 7 / 10)
+        ways.append(w.asnumpy())
+        assert not compiled or len(run.memory()) <= 4
+    np.testing.assert_array_equal(*ways)
+
+
+def test_numbers_that_never_come_again_end_the_captures():
+    @la.compile
+    def f(x, n):
+        return x * 2 if n % 2 else x * 3
+
+    x = la.arange(3.0)
+    with pytest.warns(la.CompileWarning, match="few came again"):
+        for n in range(100):
+            np.testing.assert_array_equal(f(x, n).asnumpy(), np.arange(3.0) * (2 if n % 2 else 3))
+    assert len(f.memory()) < 33
+
+
+def test_numbers_that_come_again_stay_captured():
+    @la.compile
+    def f(x, n):
+        return x * 2 if n % 2 else x * 3
+
+    x = la.arange(3.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for n in [i // 3 for i in range(120)]:
+            f(x, n)
+    assert len(f.memory()) >= 40

@@ -107,6 +107,10 @@ _PACKAGES = tuple({sysconfig.get_path(p) + os.sep for p in ("purelib", "platlib"
 _NUMERIC = (str(Path(np.__file__).parent) + os.sep,)
 
 
+def is_ours(file: str) -> bool:
+    return file.startswith(_HERE)
+
+
 @lru_cache(maxsize=4096)
 def is_foreign(file: str) -> bool:
     """Whether its code keeps no state that a function could read: Python's, NumPy's, ours."""

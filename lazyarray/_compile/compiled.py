@@ -43,7 +43,9 @@ _MOST = 128  # kinds of calls that one function keeps
 _STATES = 8  # replays of one kind, that differ in what else the function found
 _OFTEN = 6  # captures until it is said that there are many
 _ESCAPES = 3  # captures that leave an array with somebody who isn't followed
-_GIVEN_UP = 32  # captures of one kind, until it runs op by op
+# Captures of one kind, or of calls that differ in numbers which Python looks at, until they run op
+# by op.
+_GIVEN_UP = 32
 # While one thread captures, what stands for arrays is where other threads look for them. A replay
 # that writes to the state holds it, too, from what it takes there to what it stores there.
 _lock = threading.RLock()
@@ -64,13 +66,19 @@ class _Kind:
 class _Constants:
     """The numbers among the arguments, for calls that differ in nothing else but arrays."""
 
-    __slots__ = ("captures", "constant", "free", "last", "seen")
+    __slots__ = ("captures", "constant", "free", "given_up", "replays", "seen")
 
     def __init__(self) -> None:
+        self.replays = 0  # about: threads may count one for two
+        self.given_up = False
         self.seen: list[list[Any]] = []
         self.free: list[int] = []  # those that calls bring anew
         self.constant: set[int] = set()  # those that Python looks at
         self.captures = 0
+
+    def seldom_recur(self) -> bool:
+        """Whether most of many values came once: their captures cost more than they save."""
+        return self.captures >= _GIVEN_UP and self.replays < self.captures
 
     def settle(self, numbers: list[Any]) -> None:
         """Has what is the third value of a number be taken anew by each call."""
@@ -190,6 +198,8 @@ class Compiled(Generic[_P, _R]):
             if kind.plain:
                 return self._function(*args, **kwargs)
             replay = _standing(kind, held, numbers)
+        if replay is not None and call.constants is not None:
+            call.constants.replays += 1
         if replay is not None and not replay.writes:
             result = _replayed(replay, call, held, numbers)
         else:
@@ -266,6 +276,10 @@ class Compiled(Generic[_P, _R]):
                 found = _standing(kind, [], [])
                 if found is not None:
                     return call, found
+                if call.constants is not None and call.constants.seldom_recur():
+                    kind.plain = True
+                    self._give_up(call, call.constants)
+                    return call, None
                 last = kind.replays[0] if kind.replays else None
                 # Or the memory that it uses was moved, or gradients reach it in another way.
                 why = last.state.failed() if last and last.program.stands() else None
@@ -294,6 +308,20 @@ class Compiled(Generic[_P, _R]):
                 kind.usual = replay if alone else None
                 self._tell(call, kind, why)
                 return call, replay
+
+    def _give_up(self, call: _Call, constants: _Constants) -> None:
+        """Forgets the captures of calls that differ in numbers, which keep memory."""
+        if constants.given_up:
+            return
+        constants.given_up = True
+        alike: Any = call.key
+        for key, kind in list(self._replays.items()):
+            if isinstance(key, tuple) and key[0] == alike[0] and kind.replays:
+                del self._replays[key]
+        self._warn(
+            f"{name_of(self._function)} runs op by op for numbers that it has not been given yet: "
+            f"it was captured for {constants.captures} of them, and few came again"
+        )
 
     def _capture(self, call: _Call) -> Replay | None:
         """The replay; None if it is to be tried again, with numbers as constants."""

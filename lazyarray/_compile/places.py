@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyarray._compile.code import Names, any_global, is_foreign, names_of
+from lazyarray._compile.code import Names, any_global, is_foreign, is_ours, names_of
 from lazyarray._compile.trees import is_atom
 from lazyarray.lazy._lazy import ABSENT, Tensor, TracingError, leaf_grad
 
@@ -418,7 +418,8 @@ class Finder:
     def _know(self, names: Names, file: str) -> None:
         self._attributes |= names.attributes
         self._any_attribute |= names.any_attribute
-        self.asks_types |= "type" in names.globals
+        # Of our own code we know what it asks.
+        self.asks_types |= "type" in names.globals and not is_ours(file)
         self._read |= names.read
         for known, new in ((self.stored, names.stored), (self._appended, names.appended)):
             for name, line in new.items():

@@ -8,6 +8,8 @@ what it read gets a share added. That is reverse mode on programs that overwrite
 (Moses, Churavy: "Instead of Rewriting Foreign Code for Machine Learning", 2020).
 """
 
+import numpy as np
+
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
 from cython.operator cimport dereference
@@ -15,6 +17,7 @@ from libcpp.vector cimport vector
 
 from lazyarray.engine._engine cimport new_device, site_text
 from lazyarray.lazy._lazy cimport (
+    D_F2,
     GradientInput,
     Layout,
     Leaves,
@@ -319,7 +322,10 @@ cdef class Walk:
             run = [axes.pop(0)]
             while axes and axes[0] == run[-1] - 1:
                 run.append(axes.pop(0))
-            r = _sum.reduce(r, tuple(run), None, None, False)
+            # Halves end to count at 2048: they are summed as floats.
+            r = _sum.reduce(r, tuple(run), np.float32 if r.v.dtype == D_F2 else None, None, False)
+        if r.v.dtype != o.dtype:
+            r = cast(r, o.dtype)
         if times != 1:
             r = _multiply.binary(r, times, None)
         if kept.size():

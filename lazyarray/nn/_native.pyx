@@ -30,6 +30,9 @@ from lazyarray.lazy._lazy cimport (
     emit_elementwise,
     empty_like_shape,
     fresh,
+    info,
+    is_scalar,
+    is_tensor,
     new_kernel,
     npy_intp,
     put_scalar,
@@ -270,6 +273,32 @@ def gradients_of(list params not None, list state not None):
                 return None
         found.append(leaf[0])
     return found
+
+
+def updatable(tuple arrays not None):
+    """Whether an update may change all of a weight, its gradient, and its state but the gradient.
+
+    That is: arrays of floats and of one shape, which can be written to, the gradient no complex one of a real
+    weight.
+    """
+    cdef Tensor weight, t
+    cdef int i
+    cdef char kind
+    for i in range(len(arrays)):
+        if not is_tensor(arrays[i]):
+            return False
+        t = arrays[i]
+        if i == 0:
+            weight = t
+        kind = info(t.v.dtype).kind
+        if not t.v.layout.same_shape(weight.v.layout):
+            return False
+        if i == 1:
+            if kind == b"c" and info(weight.v.dtype).kind != b"c":
+                return False
+        elif t.v.readonly or is_scalar(t) or kind != b"f" and kind != b"c":
+            return False
+    return True
 
 
 # ---- choices ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lazyarray.lazy.formulas import FORMULAS, function
 from lazyarray.nn import _native
-from lazyarray.nn.inputs import channel_sums, floats, narrowed, reals
+from lazyarray.nn.inputs import channel_sums, floats, narrowed, real_floats, reals, widened
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import operands
@@ -113,8 +113,9 @@ def _slopes(x: NDArray, weight: NDArray) -> NDArray:
 
 
 def _prelu_weight(g: Any, x: Any, weight: Any) -> Any:
-    part = g * _minimum(x, 0)
-    return (part.sum() if weight.size == 1 else channel_sums(part)).reshape(weight.shape)
+    part = widened(g * _minimum(x, 0))
+    total = part.sum() if weight.size == 1 else channel_sums(part)
+    return narrowed(total.reshape(weight.shape), weight.dtype)
 
 
 @differentiable(
@@ -281,7 +282,7 @@ def sigmoid(x: ArrayLike) -> NDArray:
     >>> la.nn.sigmoid([-2.0, 0.0, 2.0]).asnumpy()
     array([0.11920292, 0.5       , 0.88079708])
     """
-    return _sigmoid(reals(x))
+    return _sigmoid(real_floats(x))
 
 
 @differentiable(x=lambda g, x: g * sigmoid(-x))
@@ -297,7 +298,7 @@ def log_sigmoid(x: ArrayLike) -> NDArray:
     >>> la.nn.log_sigmoid([-1000.0, 0.0]).asnumpy()
     array([-1.00000000e+03, -6.93147181e-01])
     """
-    x = reals(x)
+    x = real_floats(x)
     return _minimum(x, 0) - _log1p(_exp(-_abs(x)))
 
 
@@ -319,7 +320,7 @@ def silu(x: ArrayLike) -> NDArray:
     >>> la.nn.silu([-1.0, 2.0]).asnumpy()
     array([-0.26894142,  1.76159416])
     """
-    x = reals(x)
+    x = real_floats(x)
     return x * _sigmoid(x)
 
 

@@ -46,6 +46,17 @@ def reals(x: Any) -> NDArray:
     return result
 
 
+def real_floats(x: Any) -> NDArray:
+    """:func:`reals`; integers and bools become the floats that ``la.exp`` makes of them."""
+    x = reals(x)
+    return astype(x, np.result_type(x.dtype, _F2)) if x.dtype.kind in "biu" else x
+
+
+def widened(x: NDArray) -> NDArray:
+    """``x``, or float16 as float32, in which it is summed: the result is for ``narrowed``."""
+    return astype(x, _F4) if x.dtype == _F2 else x
+
+
 def narrowed(x: NDArray, dtype: np.dtype[Any]) -> NDArray:
     """``x`` as ``dtype``: itself, unless that is float16."""
     return x if x.dtype == dtype else astype(x, dtype)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lazyarray.lazy._lazy import is_training
 from lazyarray.ops import names as op
-from lazyarray.ops._differentiable import differentiable
+from lazyarray.ops._differentiable import differentiable, summed_to
 from lazyarray.ops._layout import operands
 from lazyarray.ops._rows import asarray, select
 from lazyarray.random.devices import newer_here
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["linear", "dropout"]
 
-_add, _at_least, _sum = op.add, op.greater_equal, op.sum
+_add, _at_least = op.add, op.greater_equal
 
 
 def _conj(x: Any) -> Any:
@@ -27,7 +27,7 @@ def _conj(x: Any) -> Any:
 @differentiable(
     x=lambda g, weight: g @ _conj(weight),
     weight=lambda g, x: g.T @ _conj(x),
-    bias=lambda g: _sum(g, 0),
+    bias=lambda g: summed_to(g, g.shape[1:]),
 )
 def _linear(x: Any, weight: Any, bias: Any) -> NDArray:
     """Of rows; the weight's gradient comes in the weight's own order, (out, in)."""

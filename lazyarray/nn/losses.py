@@ -89,7 +89,7 @@ def nll_loss(
 
     Args:
         input: log-probabilities, an array (n, c, ...).
-        target: integers (n, ...) from 0 to c - 1, or an array of input's shape, of probabilities.
+        target: integers (n, ...) from 0 to c - 1.
         axis: the axis of the classes; None: the second one, the only one of a vector.
         reduction: "mean" over those that count, "sum", or "none".
         ignore_index: integers equal to it count nothing.
@@ -125,7 +125,7 @@ def _cross_entropy(
         losses, counted = _native.class_losses(x, top, total, target, ignored)
         if smoothing:
             even = total.reshape(-1) - (x - top).mean(axis=1)
-            losses = losses * (1 - smoothing) + even * counted * smoothing
+            losses = losses * (1 - smoothing) + select(counted, even, 0) * smoothing
         saved = [x, top, total, target, counted]
         result = losses if reduction == "none" else losses.sum()
         if reduction == "mean":

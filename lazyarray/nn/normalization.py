@@ -168,6 +168,10 @@ def batch_norm(
     for r in (running_mean, running_var) if training else ():
         if r is not None and not isinstance(r, Tensor):
             raise TypeError(f"batch_norm writes to running means, which are no {type(r).__name__}")
+        if r is not None and r.dtype.kind != "f":
+            raise TypeError(f"batch_norm writes to running means of floats, not of {r.dtype}")
+        if r is not None and not r.flags.writeable:
+            raise ValueError("batch_norm writes to running means, and one is read-only")
     given = [None if r is None else asarray(r, x.device) for r in (running_mean, running_var)]
     running = _per_channel("batch_norm", x, *given)
     weight, bias = _per_channel("batch_norm", x, weight, bias)

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lazyarray.lazy._lazy import Tensor, paused
+from lazyarray.nn import _native
+from lazyarray.nn.inputs import widened
 from lazyarray.ops import names as op
 from lazyarray.ops._rows import assign_to, holds_scalar
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, Params
 
 __all__ = ["sgd", "momentum", "adam", "adamw", "rmsprop", "adagrad", "clip_grad_norm"]
 
 _sqrt, _minimum = op.sqrt, op.minimum
 
 
+REAL = (int, float, np.integer, np.floating)
+
+
 def checked(name: str, weight: Any, *others: Any) -> None:
-    """That all are arrays of the weight's shape, and all but the gradient can be written to."""
+    """That all are arrays of the weight's shape, which can change but for the first other."""
+    if _native.updatable((weight, *others)):
+        return
     for x in (weight, *others):
         if not isinstance(x, Tensor):
             raise TypeError(f"{name} updates NDArrays, not {type(x).__name__}")
@@ -31,6 +41,23 @@ def checked(name: str, weight: Any, *others: Any) -> None:
             raise TypeError(
                 f"{name} updates arrays in place, and scalars never change: la.array(x)"
             )
+        if x.dtype.kind not in "fc":
+            raise TypeError(f"{name} updates arrays of floats, not of {x.dtype}")
+        if not x.flags.writeable:
+            raise ValueError(f"{name}: an array that it updates is read-only")
+    if others[0].dtype.kind == "c" and weight.dtype.kind != "c":
+        raise TypeError(f"{name}: a gradient of {others[0].dtype} for a weight of {weight.dtype}")
+
+
+def rate(name: str, lr: Any) -> Any:
+    """``lr``; an array of one number without axes. TypeError or ValueError for anything else."""
+    if isinstance(lr, Tensor):
+        if lr.size != 1 or lr.dtype.kind not in "fiu":
+            raise ValueError(f"{name}: lr is one number, not an array {lr.shape} of {lr.dtype}")
+        return lr.reshape(()) if lr.ndim else lr
+    if not isinstance(lr, REAL):
+        raise TypeError(f"{name}: lr is a number or an array of one, not {lr!r}")
+    return lr
 
 
 def sgd(weight: NDArray, grad: NDArray, lr: float | NDArray, weight_decay: float = 0.0) -> None:
@@ -51,6 +78,7 @@ def sgd(weight: NDArray, grad: NDArray, lr: float | NDArray, weight_decay: float
     array([0.5, 1.5])
     """
     checked("sgd", weight, grad)
+    lr = rate("sgd", lr)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -89,6 +117,7 @@ def momentum(
     (0.85, 1.5)
     """
     checked("momentum", weight, grad, velocity)
+    lr = rate("momentum", lr)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -97,16 +126,35 @@ def momentum(
         weight -= (grad + velocity * momentum if nesterov else velocity) * lr
 
 
-def _corrections(step: Any, beta1: float, beta2: float) -> tuple[Any, Any]:
-    """1 - beta1^step and sqrt(1 - beta2^step): arrays, if step is one."""
+def _step(name: str, step: Any) -> Any:
+    """``step``, an array of one number as one of float64 without axes, another one as an int."""
     if isinstance(step, Tensor):
-        if step.size != 1:
-            raise ValueError(f"adam: step is one number, not an array of shape {step.shape}")
-        step = step.reshape(()).astype("float64")
-        return 1 - beta1**step, _sqrt(1 - beta2**step)
+        if step.size != 1 or step.dtype.kind not in "fiu":
+            raise ValueError(
+                f"{name}: step is one number, not an array {step.shape} of {step.dtype}"
+            )
+        return step.reshape(()).astype("float64")
+    if isinstance(step, np.ndarray) and step.size == 1:
+        step = step.item()
+    if not isinstance(step, REAL):
+        raise TypeError(f"{name}: step is a number or an array of one, not {step!r}")
     if step < 1:
-        raise ValueError(f"adam: step counts from 1, it is {step}")
-    return 1 - beta1**step, math.sqrt(1 - beta2**step)
+        raise ValueError(f"{name}: step counts from 1, it is {step}")
+    return step
+
+
+def _corrections(step: Any, beta1: float, beta2: float) -> tuple[Any, Any]:
+    """1 - beta1^step and sqrt(1 - beta2^step): arrays, if step is one, of the same bits."""
+    if isinstance(step, Tensor):
+        return 1 - beta1**step, _sqrt(1 - beta2**step)
+    return _known_corrections(float(step), beta1, beta2)
+
+
+@lru_cache(16)
+def _known_corrections(step: float, beta1: float, beta2: float) -> tuple[float, float]:
+    # NumPy's powers, as those of arrays are: Python's may differ in the last bit.
+    first, second = [1 - np.power([beta], step).item() for beta in (beta1, beta2)]
+    return first, math.sqrt(second)
 
 
 def _adam(
@@ -176,6 +224,7 @@ def adam(
     0.5
     """
     checked("adam", weight, grad, mean, var)
+    lr, step = rate("adam", lr), _step("adam", step)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -219,6 +268,7 @@ def adamw(
     0.45
     """
     checked("adamw", weight, grad, mean, var)
+    lr, step = rate("adamw", lr), _step("adamw", step)
     with paused():
         _adam(weight, grad, mean, var, lr, step, beta1, beta2, eps, weight_decay)
 
@@ -252,6 +302,7 @@ def rmsprop(
     (0.8, 1.0)
     """
     checked("rmsprop", weight, grad, square)
+    lr = rate("rmsprop", lr)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -287,6 +338,7 @@ def adagrad(
     (0.5, 4.0)
     """
     checked("adagrad", weight, grad, square)
+    lr = rate("adagrad", lr)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -294,16 +346,16 @@ def adagrad(
         weight -= grad / (_sqrt(square) + eps) * lr
 
 
-def clip_grad_norm(params: Iterable[NDArray], max_norm: float) -> NDArray:
+def clip_grad_norm(params: Params, max_norm: float) -> NDArray:
     """Scales the gradients of ``params`` together so that their norm is at most ``max_norm``.
 
     Gives the norm that they had, without waiting for it (Pascanu et al. 2013).
 
     Args:
-        params: arrays with gradients.
+        params: an array with a gradient, a dict of them by name, or any iterable of them.
         max_norm: the largest norm.
-    Returns: an array without axes.
-    Raises: ValueError if one has no gradient.
+    Returns: an array without axes, of float32 for gradients of float16.
+    Raises: ValueError if one has no gradient; TypeError for what is no array.
 
     >>> import lazyarray as la
     >>> x = la.array([3.0, 4.0])
@@ -315,15 +367,20 @@ def clip_grad_norm(params: Iterable[NDArray], max_norm: float) -> NDArray:
     (10.0, array([0.6, 0.8]))
     """
     grads = []
-    for p in params:
+    given: Any = params
+    if isinstance(given, Tensor):
+        given = [given]
+    for p in given.values() if isinstance(given, Mapping) else given:
+        if not isinstance(p, Tensor):
+            raise TypeError(f"clip_grad_norm: params are arrays, not a {type(p).__name__}")
         if p.grad is None:
             raise ValueError("clip_grad_norm: an array without attach_grad()")
         grads.append(p.grad)
     if not grads:
         raise ValueError("clip_grad_norm: no arrays")
     with paused():
-        total = (grads[0] * grads[0]).sum()
-        for g in grads[1:]:
+        total: Any = 0.0
+        for g in map(widened, grads):
             total = total + (g * g).sum()
         norm = _sqrt(total)
         scale = _minimum(max_norm / (norm + 1e-6), 1.0)

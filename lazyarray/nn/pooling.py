@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.functions.joining import stack
 from lazyarray.lazy._lazy import note_call, paused
 from lazyarray.nn import _native
 from lazyarray.nn.choices import spread
@@ -15,7 +16,7 @@ from lazyarray.nn.convolution import unfold
 from lazyarray.nn.geometry import Windows, windows
 from lazyarray.nn.inputs import channels_first, floats, narrowed, pair
 from lazyarray.ops import names as op
-from lazyarray.ops._rows import array
+from lazyarray.ops._rows import array, select
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 _sum: Any = op.sum
+_WIDE = 7  # from so many columns on windows side by side are added up where they lie
 
 
 def _images(name: str, x: NDArray, axes: int) -> tuple[NDArray, bool]:
@@ -160,6 +162,12 @@ def _shares(geometry: Windows, plane: tuple[int, int]) -> np.ndarray:
 
 def _means(inclusive: bool, x: NDArray, geometry: Windows) -> NDArray:
     b, h, w = x.shape
+    (oh, ow), (kh, kw) = geometry.shape, geometry.kernel
+    if kw >= _WIDE and geometry.stride == geometry.kernel and geometry.padding == (0, 0):
+        x = x[:, : oh * kh, : ow * kw]
+        if oh == ow == 1:
+            return _sum(x.reshape(b, kh * kw), 1).reshape(b, 1, 1) * (1 / (kh * kw))
+        return _sum(_sum(x.reshape(b, oh, kh, ow, kw), 4), 2) * (1 / (kh * kw))
     total = _sum(unfold(x[:, None], geometry, (b, 1, h, w), False), 0).reshape(b, *geometry.shape)
     if inclusive or geometry.padding == (0, 0):
         return total * (1 / (geometry.kernel[0] * geometry.kernel[1]))
@@ -221,13 +229,32 @@ def avg_pool1d(
     return _pooled("avg_pool1d", 1, pool, x, kernel_size, stride, padding, 1)
 
 
-@lru_cache(maxsize=256)
-def _bins(n: int, count: int) -> np.ndarray:
-    """A matrix (count, n) that takes means over n elements in `count` bins, which may overlap."""
+def _binned(x: NDArray, axis: int, n: int, count: int) -> NDArray:
+    """The means along an axis of n elements in `count` bins, which may overlap.
+
+    Not by a product with 0 and 1: a bin has nothing to do with an infinity in another one.
+    """
     start = np.arange(count) * n // count
-    end = -(-np.arange(1, count + 1) * n // count)
-    i = np.arange(n)
-    return ((i >= start[:, None]) & (i < end[:, None])) / (end - start)[:, None]
+    length = -(-np.arange(1, count + 1) * n // count) - start
+    kept = [1] * x.ndim
+    kept[axis] = count
+    short = int(length.min())  # the others are one longer
+    if short > count:
+        every = slice(None)
+        bins = [
+            x[(*[every] * axis, slice(first, first + many))].sum(axis=axis)
+            for first, many in zip(start.tolist(), length.tolist(), strict=True)
+        ]
+        total = stack(bins, axis)
+    else:
+        total = x.take(start, axis)
+        for i in range(1, short):
+            total = total + x.take(start + i, axis)
+        if short < length.max():
+            last = x.take(np.minimum(start + short, n - 1), axis)
+            longer = array(length > short, None, x.device).reshape(kept)
+            total = total + select(longer, last, 0)
+    return total / array(length, x.dtype, x.device).reshape(kept)
 
 
 def _adaptive(name: str, axes: int, x: Any, output_size: Any) -> NDArray:
@@ -240,10 +267,9 @@ def _adaptive(name: str, axes: int, x: Any, output_size: Any) -> NDArray:
     if all(n % m == 0 for n, m in zip(plane, sizes, strict=True)):
         kernel = tuple([n // m for n, m in zip(plane, sizes, strict=True)])
         return narrowed((avg_pool2d if axes == 2 else avg_pool1d)(x, kernel), dtype)
-    y = x @ array(_bins(plane[-1], sizes[-1]).T, x.dtype, x.device)
-    if axes == 2:
-        y = array(_bins(plane[0], sizes[0]), x.dtype, x.device) @ y
-    return narrowed(y, dtype)
+    for axis, (n, m) in enumerate(zip(plane, sizes, strict=True), x.ndim - axes):
+        x = _binned(x, axis, n, m)
+    return narrowed(x, dtype)
 
 
 def adaptive_avg_pool2d(x: ArrayLike, output_size: ShapeLike) -> NDArray:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SGD", "Momentum", "Adam"]
 
-_REAL = (int, float, np.integer, np.floating)
-
 
 class _Trainer:
     """``step()`` changes ``params`` by their gradients, each by the subclass's ``_update``.
@@ -52,7 +50,7 @@ class _Trainer:
 
         Returns: None.
         Raises: ValueError or TypeError, and nothing was changed, if a parameter has no gradient any
-            more or ``lr`` is none.
+            more, or ``lr`` is not a number. (A compiled function takes a new ``lr`` as it is.)
         """
         gradients = self._gradients()
         self._count()
@@ -110,7 +108,7 @@ class _Trainer:
         if not isinstance(state, Mapping):
             raise TypeError(f"{name}: a state is a dict, not a {type(state).__name__}")
         own = settings.keys() | arrays.keys()
-        for text, keys in (("lacks", own - state.keys()), ("has besides", state.keys() - own)):
+        for text, keys in (("lacks", own - state.keys()), ("also has", state.keys() - own)):
             if keys:
                 raise ValueError(f"{name}: the state {text} {', '.join(sorted(map(repr, keys)))}")
         for key, x in arrays.items():
@@ -122,7 +120,7 @@ class _Trainer:
                     f"{name}: {key!r} has shape {x.shape} and {x.dtype}, not {value.shape} and "
                     f"{value.dtype}"
                 )
-        numbers = {key: _number(f"{name}: {key!r}", x, state[key]) for key, x in settings.items()}
+        numbers = {key: _number(name, key, x, state[key]) for key, x in settings.items()}
         for key, x in arrays.items():
             assign_to(x, state[key])
         self._set(numbers)
@@ -151,7 +149,8 @@ class _Trainer:
 
     def _gradients(self) -> list[NDArray]:
         """The parameters' gradients, once it is known that a step can be taken."""
-        if type(self.lr) is not float:
+        lr = self.lr
+        if lr.__class__ is not float or (type(lr) is float and lr != lr):
             self._check_rate()
         found: list[NDArray] | None = _native.gradients_of(self.params, self.state)
         if found is not None:
@@ -172,15 +171,13 @@ class _Trainer:
         return gradients
 
     def _check_rate(self) -> None:
-        lr, name = self.lr, type(self).__name__
+        name = type(self).__name__
+        lr = optimizers.rate(name, self.lr)
         if not isinstance(lr, Tensor):
-            if not isinstance(lr, _REAL):
-                raise TypeError(f"{name}: lr is a number or an array of one, not {lr!r}")
-            if lr != lr:
+            # Of a number that changes from call to call of a compiled function nothing is asked.
+            if type(lr) is not int and isinstance(lr, (float, np.floating)) and lr != lr:
                 raise ValueError(f"{name}: lr is NaN")
             return
-        if lr.size != 1 or lr.dtype.kind not in "fiu":
-            raise ValueError(f"{name}: lr is one number, not an array {lr.shape} of {lr.dtype}")
         for p in self.params:
             if p.device != lr.device:
                 raise ValueError(f"{name}: lr is on {lr.device!r} and a parameter on {p.device!r}")
@@ -221,7 +218,7 @@ def _named(name: str, params: Any) -> tuple[list[str], list[NDArray]]:
 
 def _check_option(name: str, key: str, value: Any) -> None:
     """That it is a number, not negative, and below 1 where it is the share of a mean that stays."""
-    if not isinstance(value, _REAL):
+    if not isinstance(value, optimizers.REAL):
         raise TypeError(f"{name}: {key} is a number, not {value!r}")
     most = 1 if key.startswith("beta") else math.inf
     if not 0 <= value < most:
@@ -229,15 +226,17 @@ def _check_option(name: str, key: str, value: Any) -> None:
         raise ValueError(f"{name}: {key} is 0 or more{limit}, not {value!r}")
 
 
-def _number(what: str, own: Any, value: Any) -> Any:
-    """``value``, which may be an array of one, as a number of the kind of ``own``."""
+def _number(name: str, key: str, own: Any, value: Any) -> Any:
+    """``value``, which may be an array of one, as a number that the trainer can have there."""
     if isinstance(value, (Tensor, np.ndarray)) and value.size == 1:
         value = value.item()
-    kinds = (type(own),) if type(own) in (bool, int) else _REAL
+    kinds = bool if isinstance(own, bool) else int if key == "steps" else optimizers.REAL
     if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(own, bool):
-        raise TypeError(f"{what} is {own!r} here and {value!r} in the state")
-    if type(own) is int and value < 0:
-        raise ValueError(f"{what} is {value!r} in the state")
+        raise TypeError(f"{name}: {key!r} is {own!r} here and {value!r} in the state")
+    if value != value or (key == "steps" and value < 0):
+        raise ValueError(f"{name}: {key!r} is {value!r} in the state")
+    if key not in ("lr", "steps"):
+        _check_option(name, key, value)
     return value
 
 
@@ -249,8 +248,8 @@ class SGD(_Trainer):
             ``attach_grad()``.
         lr: the rate of learning: a number or an array of one, which may be set anew at any time.
         weight_decay: what times the weight is added to the gradient.
-    Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is none;
-        both for an ``lr`` or another number that is none, or out of its range.
+    Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is no
+        array; both for an ``lr`` or another option that is not a number, or out of its range.
 
     >>> import lazyarray as la
     >>> w = la.array([1.0])
@@ -281,8 +280,8 @@ class Momentum(_Trainer):
         momentum: the share of the velocity that stays.
         weight_decay: what times the weight is added to the gradient.
         nesterov: whether to look ahead.
-    Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is none;
-        both for an ``lr`` or another number that is none, or out of its range.
+    Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is no
+        array; both for an ``lr`` or another option that is not a number, or out of its range.
 
     >>> import lazyarray as la
     >>> w = la.array([1.0])
@@ -324,8 +323,8 @@ class Adam(_Trainer):
         weight_decay: what times the weight is added to the gradient; ``decoupled``: the share of
             the weight, times lr, that goes.
         decoupled: whether the decay is apart from the gradient, as :func:`adamw` has it.
-    Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is none;
-        both for an ``lr`` or another number that is none, or out of its range.
+    Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is no
+        array; both for an ``lr`` or another option that is not a number, or out of its range.
 
     >>> import lazyarray as la
     >>> w = la.array([1.0])

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from lazyarray.lazy._lazy import Tensor, is_recording, note_call, paused, tracked
 from lazyarray.ops._rows import full
 
@@ -82,7 +84,12 @@ def summed_to(g: Any, shape: tuple[int, ...]) -> Any:
     """The gradient of what was broadcast from ``shape``: summed over the axes that it repeated."""
     extra = g.ndim - len(shape)
     axes = [*range(extra), *[extra + i for i, n in enumerate(shape) if n != g.shape[extra + i]]]
-    return g.sum(axis=tuple(axes)).reshape(shape) if axes else g
+    if not axes:
+        return g
+    if g.dtype != np.float16:
+        return g.sum(axis=tuple(axes)).reshape(shape)
+    # Halves end to count at 2048.
+    return g.sum(axis=tuple(axes), dtype=np.float32).astype(g.dtype).reshape(shape)
 
 
 def _zeros(shape: tuple[int, ...], dtype: Any, device: Any) -> Any:

@@ -325,7 +325,7 @@ def test_a_state_is_of_its_moment():
     ("change", "error", "words"),
     [
         (lambda s: s.pop("mean.0"), ValueError, "lacks 'mean.0'"),
-        (lambda s: s.update(velocity=1), ValueError, "besides 'velocity'"),
+        (lambda s: s.update(velocity=1), ValueError, "also has 'velocity'"),
         (lambda s: s.update({"var.1": la.ones(2)}), ValueError, r"'var.1'.*\(3,\).*\(2,\)"),
         (lambda s: s.update({"var.1": la.ones(3, "f4")}), ValueError, "float32"),
         (lambda s: s.update({"var.1": [1, 2, 3]}), TypeError, "list"),

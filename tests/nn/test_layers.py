@@ -220,3 +220,68 @@ def test_initializers_refuse():
         nn.kaiming_normal((3, 3), mode="fan")
     with pytest.raises(TypeError, match="int64"):
         nn.xavier_normal((3, 3), dtype="int64")
+
+
+@pytest.mark.parametrize("rows", [7, 300, 5000])
+def test_sums_of_halves_in_gradients(rows):
+    """Halves end to count at 2048: they are summed as floats."""
+    x = la.ones((rows, 3), dtype="f2")
+    weight, bias = la.ones((2, 3), dtype="f2"), la.zeros(2, dtype="f2")
+    row = la.zeros(3, dtype="f2")
+    slopes = la.ones(3, dtype="f2")
+    for p in (weight, bias, row, slopes):
+        p.attach_grad()
+    with la.autograd.record():
+        y = nn.linear(x, weight, bias).sum() + (x + row).sum() + nn.prelu(-x, slopes).sum()
+    y.backward()
+    for p, want in ((bias, rows), (row, rows), (slopes, -rows)):
+        assert p.grad.dtype == np.float16
+        np.testing.assert_array_equal(p.grad.asnumpy(), np.full(p.shape, want, "f2"))
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_softmax_of_halves_along_long_axes(axis):
+    a = np.random.default_rng(3).normal(size=(40, 6000)).astype("f2")
+    a = a if axis == -1 else a.T.copy()
+    e = np.exp(a.astype("f8") - a.max(axis, keepdims=True))
+    share = e / e.sum(axis, keepdims=True)
+    x = la.array(a)
+    x.attach_grad()
+    with la.autograd.record():
+        y = nn.softmax(x, axis)
+        loss = (y * 3).sum()
+    loss.backward()
+    assert y.dtype == np.float16
+    np.testing.assert_allclose(y.asnumpy(), share, rtol=2e-3, atol=1e-7)
+    np.testing.assert_allclose(x.grad.asnumpy(), 0, atol=1e-5)
+    log = nn.log_softmax(la.array(a), axis)
+    np.testing.assert_allclose(log.asnumpy(), np.log(share), rtol=2e-3)
+    total = nn.logsumexp(la.array(a), axis)
+    want = np.log(e.sum(axis)) + a.max(axis)
+    np.testing.assert_allclose(total.asnumpy(), want, rtol=2e-3)
+    assert log.dtype == total.dtype == np.float16
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "?", "u2", "i4", "u8"])
+def test_integers_in_functions_of_floats(dtype):
+    a = np.array([0, 1, 5, 100]).astype(dtype)
+    b = a.astype("f8")
+    e = np.exp(b - b.max())
+    wants = {
+        "sigmoid": 1 / (1 + np.exp(-b)),
+        "log_sigmoid": -np.log1p(np.exp(-b)),
+        "silu": b / (1 + np.exp(-b)),
+        "softmax": e / e.sum(),
+        "log_softmax": b - b.max() - np.log(e.sum()),
+        "logsumexp": np.log(e.sum()) + b.max(),
+    }
+    for name, want in wants.items():
+        got = getattr(nn, name)(la.array(a))
+        assert got.dtype == np.exp(a).dtype
+        np.testing.assert_allclose(got.asnumpy(), want, rtol=3e-3, atol=1e-7)
+
+
+def test_logsumexp_of_nothing():
+    got = nn.logsumexp(la.zeros((2, 0)))
+    np.testing.assert_array_equal(got.asnumpy(), [-np.inf, -np.inf])
+    assert nn.logsumexp(la.zeros((2, 0)), 0, True).shape == (1, 0)

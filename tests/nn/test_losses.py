@@ -291,3 +291,14 @@ def test_losses_of_numbers_at_extremes():
         nn.huber_loss(la.ones(2), la.ones(2), delta=0)
     with pytest.raises(TypeError, match="int64"):
         nn.mse_loss(la.array([1]), la.array([2]))
+
+
+def test_smoothing_leaves_ignored_rows_out():
+    x = la.array([[0.0, -np.inf, 1.0], [1.0, 2.0, 3.0]])
+    x.attach_grad()
+    with la.autograd.record():
+        loss = nn.cross_entropy(x, [-100, 1], label_smoothing=0.1)
+    loss.backward()
+    alone = nn.cross_entropy(x[1:], [1], label_smoothing=0.1)
+    assert loss.item() == pytest.approx(alone.item())
+    assert (x.grad.asnumpy()[0] == 0).all()

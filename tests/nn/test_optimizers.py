@@ -232,3 +232,129 @@ def test_a_parameter_without_a_gradient_is_named():
     w.attach_grad()
     with pytest.raises(ValueError, match=r"Adam: parameter 'bias', of shape \(3,\),"):
         la.nn.Adam({"weight": w, "bias": b})
+
+
+def test_the_norm_of_gradients_of_halves():
+    x = la.array([1.0], dtype="f2")
+    x.attach_grad()
+    x.grad[...] = 300
+    assert la.nn.clip_grad_norm(x, 1.0).item() == 300
+    assert x.grad.item() == 1
+
+
+def test_the_norm_of_what_is_none():
+    x = la.ones(2)
+    x.attach_grad()
+    x.grad[...] = [3.0, 4.0]
+    assert la.nn.clip_grad_norm({"x": x}, 10.0).item() == 5
+    with pytest.raises(TypeError, match="params are arrays, not a str"):
+        la.nn.clip_grad_norm("x", 1.0)
+
+
+KINDS = [la.nn.SGD, la.nn.Momentum, la.nn.Adam]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_a_rate_in_an_array_of_one(kind, shape):
+    ways = []
+    for lr in (0.1, la.full(shape, 0.1)):
+        params = [la.ones(3), la.ones(1)[0:1].reshape(())]
+        for p in params:
+            p.attach_grad()
+            p.grad[...] = 2
+        trainer = kind(params, lr)
+        trainer.step()
+        ways.append([p.asnumpy() for p in params])
+    for a, b in zip(*ways, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_rate_that_is_not_a_number_changes_nothing(kind):
+    w = la.ones(3)
+    w.attach_grad()
+    trainer = kind([w], 0.1)
+    for lr, error in (
+        (float("nan"), ValueError),
+        (np.float32("nan"), ValueError),
+        ("x", TypeError),
+    ):
+        trainer.lr = lr
+        with pytest.raises(error, match="lr is"):
+            trainer.step()
+    np.testing.assert_array_equal(w.asnumpy(), np.ones(3))
+    assert kind is not la.nn.Adam or trainer.steps == 0
+
+
+def test_states_with_other_numbers():
+    w = la.ones(3)
+    w.attach_grad()
+    trainer = la.nn.SGD([w], lr=1, weight_decay=0)
+    trainer.load_state_dict({"lr": 0.5, "weight_decay": 0.01})
+    assert trainer.lr == 0.5
+    adam = la.nn.Adam([w])
+    good = adam.state_dict()
+    for key, value in {
+        "lr": np.nan,
+        "beta1": 2.0,
+        "eps": -1,
+        "weight_decay": np.nan,
+        "steps": -1,
+    }.items():
+        with pytest.raises(ValueError, match=key):
+            adam.load_state_dict({**good, key: value})
+    assert adam.options["beta1"] == 0.9
+
+
+UPDATES = {
+    "sgd": 0, "momentum": 1, "adam": 2, "adamw": 2, "rmsprop": 1, "adagrad": 1
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_what_can_not_be_updated_leaves_the_state(name):
+    update, many = getattr(la.nn, name), UPDATES[name]
+    step = {"step": 1} if "adam" in name else {}
+
+    def arrays(dtype="f8"):
+        return [la.ones(3, dtype=dtype), la.ones(3), *[la.ones(3) for _ in range(many)]]
+
+    def check(given, error, lr=0.1, **more):
+        with pytest.raises(error):
+            update(*given, lr, **{**step, **more})
+        for x in given[2:]:
+            np.testing.assert_array_equal(x.asnumpy(), np.ones(3))
+
+    for lr, error in ((None, TypeError), ("x", TypeError), (la.ones(2), ValueError)):
+        check(arrays(), error, lr)
+    check(arrays("i8"), TypeError)
+    given = arrays()
+    given[0].flags.writeable = False
+    check(given, ValueError)
+    given = arrays()
+    given[1] = given[1] + 1j
+    check(given, TypeError)
+    if step:
+        check(arrays(), TypeError, step=[1])
+        check(arrays(), ValueError, step=0)
+
+
+def test_compiled_adam_has_the_bits_of_eager_adam():
+    runs = []
+    for compiled in (False, True):
+        w = la.array(np.linspace(-1, 1, 50))
+        w.attach_grad()
+        trainer = la.nn.Adam([w], 0.01)
+
+        def step(w=w, trainer=trainer):
+            with la.autograd.record():
+                loss = ((w * w - 0.3) ** 2).sum()
+            loss.backward()
+            trainer.step()
+
+        run = la.compile(step) if compiled else step
+        for _ in range(120):
+            run()
+        runs.append(w.asnumpy())
+    np.testing.assert_array_equal(*runs)

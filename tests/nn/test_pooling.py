@@ -157,3 +157,34 @@ def test_refused():
         nn.adaptive_avg_pool2d(x[..., :0], 1)
     with pytest.raises(ValueError, match=r"\(3, 3\)"):
         nn.global_avg_pool(x[0, 0])
+
+
+@pytest.mark.parametrize("n", [10, 37, 64])
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 9])
+def test_bins_are_apart(n, count):
+    """An infinity is in the means of its own bins alone; each bin is the mean of its elements."""
+    a = np.random.default_rng(n).normal(size=(2, 3, n))
+    a[0, 0, n // 2], a[1, 1, -1] = np.inf, np.nan
+    got = nn.adaptive_avg_pool1d(la.array(a), count).asnumpy()
+    for i in range(count):
+        start, end = i * n // count, -(-(i + 1) * n // count)
+        np.testing.assert_allclose(got[..., i], a[..., start:end].mean(-1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [6, 7, 8, (3, 9), (1, 20), (20, 20), 25])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("view", [lambda v: v, lambda v: v.swapaxes(0, 1), lambda v: v[..., ::-1]])
+def test_means_of_wide_windows(kernel, dtype, view):
+    a = view(np.random.default_rng(3).normal(size=(3, 2, 25, 27)).astype(dtype))
+    x = la.array(a)
+    x.attach_grad()
+    kh, kw = (kernel, kernel) if isinstance(kernel, int) else kernel
+    oh, ow = a.shape[2] // kh, a.shape[3] // kw
+    cut = a[..., : oh * kh, : ow * kw].reshape(*a.shape[:2], oh, kh, ow, kw)
+    with la.autograd.record():
+        y = nn.avg_pool2d(x, kernel)
+    y.backward()
+    np.testing.assert_allclose(y.asnumpy(), cut.mean((3, 5)), rtol=1e-4, atol=1e-6)
+    want = np.zeros(a.shape)
+    want[..., : oh * kh, : ow * kw] = 1 / (kh * kw)
+    np.testing.assert_allclose(x.grad.asnumpy(), want, rtol=1e-6)
