@@ -259,7 +259,11 @@ cdef class Methods(Operators):
 
     @property
     def ctypes(self):
-        """NumPy's ``ctypes`` of the memory itself. Waits; while it lives, ops are synchronous."""
+        """NumPy's ``ctypes`` of the memory itself. Waits.
+
+        From then on ops on the memory are synchronous: nobody knows how long its address is used.
+        """
+        _share.lend(self, "?ctypes")
         return _share.export(self, "?ctypes").ctypes
 
     def resize(self, *new_shape, refcheck=True):
@@ -292,12 +296,14 @@ cdef class Methods(Operators):
                     "by another object in this way.\n"
                     "Use the np.resize function to get a new resized copy or\n"
                     " set refcheck=False to disable this check")
+        cdef bint readonly = self.v.readonly
         if fortran:  # by the order in memory, as NumPy
             become(self, resized(self.transpose(), shape[::-1]).transpose())
         elif size == self.v.layout.size():
             become(self, functions.reshape(self, shape))
         else:
             become(self, resized(self, shape))
+        self.v.readonly = readonly
 
     def byteswap(self, inplace=False):
         """The values with their bytes in the other order: in a copy, or in place.

@@ -165,7 +165,8 @@ cdef bint is_library_ufunc(object ufunc) except -1:
     found = _library_ufuncs.get(ufunc)
     if found is None:
         found = ufunc.signature is None and any(loop[0] != "O" for loop in ufunc.types)
-        if len(_library_ufuncs) < 2000:  # programs may make theirs (np.frompyfunc) without end
+        # Not those of np.frompyfunc, which hold what a program closes over; and programs may make others without end.
+        if found and len(_library_ufuncs) < 2000:
             _library_ufuncs[ufunc] = found
     return found
 

@@ -292,6 +292,8 @@ cdef Ufunc power_shortcut(Tensor a, object exponent):
 
 cdef inline Ufunc power_for(Tensor a, object b):
     """Scalars and numbers have a power of their own, in the last bits."""
+    if info(a.v.dtype).kind in b"biu" and (type(b) is float or type(b) is complex):
+        return _power  # the number isn't of a's kind: NumPy's scalar has its ufunc compute
     if not is_scalar(a) or (not is_scalar(<Tensor>b) if is_tensor(b) else not is_usual(b) and not isinstance(b, np.generic)):
         return _power
     return _scalar_power

@@ -17,6 +17,7 @@ __all__: list[str] = []
 
 _ADAPTED = (
     "scipy._lib._util",
+    "torch",
     "sklearn.utils.validation",
     "sklearn.utils._param_validation",
     "sklearn.model_selection._search",

@@ -3,6 +3,7 @@
 pandas asks for that very type: it would take a mask for names of columns (``df[mask]``) or, worse,
 for places (``df.iloc[mask]``), and keep scalars as objects. Pillow wants ``__array_interface__``,
 which NDArrays can't have: NumPy would read it rather than ask ``__array__``, and share memory.
+PyTorch's ``asarray`` takes the bytes of whatever lends a buffer for numbers of its default dtype.
 SciPy's sparse arrays and its Fortran ask for the type, too, and its filters of images, before they
 write to ``output``; so do OpenCV, polars, Arrow, SymPy and others; zarr takes views of bytes that
 NDArrays don't have. einops asks for a backend, which it gets: its results are NDArrays. So does
@@ -31,6 +32,7 @@ _FUNCTIONS_OF = {
     "assert_array_almost_equal_nulp assert_array_max_ulp assert_array_equal "
     "assert_array_almost_equal assert_allclose assert_array_less",
     "PIL.Image": "fromarray",
+    "torch": "asarray",
     "matplotlib.cbook": "_unpack_to_numpy _reshape_2D boxplot_stats violin_stats",
     "networkx.convert": "to_networkx_graph",
     "pyarrow.compute": "filter take",

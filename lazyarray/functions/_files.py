@@ -25,7 +25,16 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any
         return
     unfinished = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
-        with open(unfinished, mode.replace("w", "x")) as stream:
+        beside = open(unfinished, mode.replace("w", "x"))
+    except OSError as error:
+        if not isinstance(error, PermissionError) or not os.access(target, os.W_OK):
+            error.filename = os.fspath(path)  # the caller's name of it
+            raise
+        with open(target, mode) as stream:  # it may be written, but nothing beside it
+            yield stream
+        return
+    try:
+        with beside as stream:
             yield stream
         if os.path.exists(target):
             os.chmod(unfinished, stat.S_IMODE(os.stat(target).st_mode))
@@ -34,7 +43,7 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any
         with suppress(OSError):
             os.unlink(unfinished)
         if isinstance(error, OSError) and error.filename == unfinished:
-            error.filename = os.fspath(path)  # the caller's name of it
+            error.filename = os.fspath(path)
         raise
 
 
@@ -45,6 +54,8 @@ def read_npy(file: IO[bytes], how: Mapping[str, Any], rest: int | None = None) -
     with all of its elements; nothing is allocated for others.
     """
     start = file.tell()
+    # The end of a compressed stream is known once it is read; NumPy says where that comes too soon.
+    measured = type(file).__module__ not in ("gzip", "bz2", "lzma")
     try:
         version = _NPY.read_magic(file)
         if version not in ((1, 0), (2, 0), (3, 0)):
@@ -62,10 +73,9 @@ def read_npy(file: IO[bytes], how: Mapping[str, Any], rest: int | None = None) -
         return _NPY.read_array(file, **how)
     if any(not isinstance(n, int) or n < 0 for n in shape) or len(shape) > 64:
         raise ValueError(f"an array can't have the shape {shape}")
-    here = file.tell()
+    here, need = file.tell(), math.prod(shape) * dtype.itemsize
     if rest is None:
-        rest = file.seek(0, io.SEEK_END) - start
-    need = math.prod(shape) * dtype.itemsize
+        rest = file.seek(0, io.SEEK_END) - start if measured else need + here - start
     if need > rest - (here - start):
         raise ValueError(
             f"the file is cut short: {dtype} of shape {shape} are {need} bytes, and "

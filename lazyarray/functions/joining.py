@@ -255,6 +255,9 @@ def _is_count(indices_or_sections: Any) -> bool:
     return not np.ndim(indices_or_sections)
 
 
+_MOST_PARTS = 1 << 40
+
+
 def array_split(
     ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> list[NDArray]:
@@ -281,6 +284,8 @@ def array_split(
         if sections <= 0:
             raise ValueError("number sections must be larger than 0.")
         each, extra = divmod(total, sections)
+        if sections > _MOST_PARTS:
+            raise MemoryError(f"array_split: {sections} parts")
         cuts = [i * each + min(i, extra) for i in range(sections + 1)]
     lead = (slice(None),) * axis
     return [x[(*lead, slice(start, stop), ...)] for start, stop in pairwise(cuts)]

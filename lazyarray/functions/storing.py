@@ -55,6 +55,8 @@ def put_along_axis(arr: NDArray, indices: ArrayLike, values: ArrayLike, axis: in
     if axis is not None and index.ndim != x.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     check_fits(new.shape, along(x, index, axis))
+    if not isinstance(indices, Tensor) and axis is not None:
+        check_bounds(np.asarray(indices), x.shape, axis)
     if follows(x, new):
         return stored("put_along_axis", x, new, lambda a, v: put_along_axis(a, index, v, axis))
     gil_write("put_along_axis", lambda v, i, w: np.put_along_axis(v, i, w, axis), x, [index, new])
@@ -83,6 +85,9 @@ def put(a: NDArray, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
         np.put(x, wrapped(i, x.size, mode), w, mode)  # type: ignore[arg-type]
 
     x, ind = _changed("put", a), listed(ind)
+    if ind.ndim == 0 and ind.dtype.kind == "u":
+        ind = ind.astype(np.intp)
+    np.put(np.zeros(1), np.zeros(0, ind.dtype), 0, mode)  # type: ignore[arg-type]  # NumPy's errors
     if x.size == 0 and ind.size:
         raise IndexError("cannot replace elements of an empty array")
     if mode == "raise":

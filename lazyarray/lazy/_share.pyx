@@ -170,9 +170,12 @@ cdef object _root_of(cnp.ndarray a):
     base = root.base
     if isinstance(base, memoryview):
         base = base.obj
-    if not isinstance(base, (bytes, bytearray)):  # of others nobody knows what their memory is
+    if base is None or isinstance(base, np.ndarray):
         return root, False
-    return np.frombuffer(base, np.uint8), type(base) is bytes
+    try:
+        return np.frombuffer(base, np.uint8), type(base) is bytes
+    except Exception:  # it is no buffer, or none in a row: nobody knows what its memory is
+        return root, False
 
 
 cdef Tensor _adopted(char* first, size_t nbytes, object owner, CDevice place, bint never_changes):

@@ -158,13 +158,23 @@ cdef tuple place_of_warning(const FpWarning* w):
     if name is None:
         name = "__main__"
         if getattr(sys.modules.get(name), "__file__", None) is not None:
-            return file, line, file.removesuffix(".py"), None
+            return file, line, file.removesuffix(".py"), registry_of(file)
     module = sys.modules.get(name)
     return file, line, name, None if module is None else module.__dict__.setdefault("__warningregistry__", {})
 
 
 cdef enum:
     MOST_FILES = 1024
+
+# What was shown of code that is no module's, by its file: it has a registry where it runs, which nobody knows here.
+cdef dict _registries = {}
+
+
+cdef dict registry_of(object file):
+    if file not in _registries and len(_registries) >= MOST_FILES:
+        _registries.clear()
+    return _registries.setdefault(file, {})
+
 
 # By files: the name of the module that one is, None for none, and of how many modules then. All of them are looked
 # through, 17 us where NumPy takes 1 for a warning.

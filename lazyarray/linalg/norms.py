@@ -112,6 +112,8 @@ def _vector_norm(x: NDArray, ord: Any, axis: tuple[int, ...], keepdims: bool) ->
     powers = _abs(x)
     powers **= ord
     result: NDArray = _sum(powers, axis, keepdims=keepdims)
+    if np.ndim(ord):  # numbers for a norm each, say
+        return result ** np.reciprocal(ord, dtype=result.dtype)
     power = np.reciprocal(ord, dtype=result.dtype)
     if result.ndim == 0:  # a scalar in NumPy, whose power may round otherwise
         rules = (lambda g, a: g * (power * searching.where(a == 0, 1.0, a) ** (power - 1)),)

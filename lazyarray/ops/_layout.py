@@ -252,6 +252,12 @@ Result = tuple[Any, tuple[int, ...] | None, bool]  # dtype, memory order, whethe
 _inferred: dict[Hashable, list[Result]] = {}
 
 
+def _hashable(o: Any) -> Hashable:
+    if isinstance(o, (tuple, list)):
+        return tuple(map(_hashable, o))
+    return (o.dtype.char, _hashable(o.tolist())) if isinstance(o, (np.ndarray, Tensor)) else o
+
+
 def infer(
     key: Hashable, function: Callable[..., Any], signs: tuple[tuple[Hashable, ...], ...]
 ) -> list[Result]:
@@ -260,7 +266,11 @@ def infer(
     ``key`` names the function with all its other arguments; the answer is kept.
     """
     place = (key, signs)
-    found = _inferred.get(place)
+    try:
+        found = _inferred.get(place)
+    except TypeError:  # an array among the arguments, say an axis
+        place = (_hashable(key), signs)
+        found = _inferred.get(place)
     if found is None:
         with np.errstate(all="ignore"):
             results = function(*[miniature(s) for s in signs])

@@ -21,7 +21,7 @@ cdef Tensor reshaped(Tensor x, object shape, object order):
         if type(length) is not int:
             return None
         dims[i] = PyLong_AsLongAndOverflow(length, &overflow)
-        if dims[i] == -1 and unknown < 0:
+        if dims[i] == -1 and not overflow and unknown < 0:
             unknown = i
         elif overflow or dims[i] <= 0 or dims[i] > size:
             return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,12 +101,29 @@ def from_dlpack(x: ArrayLike, /, *, device: DeviceLike = None, copy: bool | None
             if copy is False:
                 raise ValueError(f"from_dlpack: this memory can't be shared: {problem}")
             return _rows.array(host, None, place or near())
+        whole = _storage(x)  # while it lives, its parts are known to be of one memory
+        known = None if whole is None else _share.adopt(whole, place)
         shared = _share.adopt(host, place)
+        del known
     if place is not None and shared.device != place:
         if copy is False:
             raise ValueError(f"from_dlpack: the array is on {shared.device!r}, not on {place!r}")
         return _share.copied_to(shared, place)
     return _rows.array(shared) if copy else shared
+
+
+def _storage(x: Any) -> np.ndarray | None:
+    """All of the memory that a tensor of PyTorch's is a part of; None of anything else."""
+    torch = sys.modules.get("torch")
+    if torch is None or type(x) is not getattr(torch, "Tensor", None):
+        return None
+    storage = x.untyped_storage()
+    size = storage.nbytes()
+    if not size:
+        return None
+    memory = (ctypes.c_byte * size).from_address(storage.data_ptr())
+    memory.keeper = storage
+    return np.frombuffer(memory, np.uint8)
 
 
 class _Capsule:

@@ -350,9 +350,19 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, /, *values: Any) -> None:
         if isinstance(o, list) and not _rows.holds_arrays(o):
             o = np.asarray(o)
             o = o if o.size else o.astype(np.intp)  # a list of nothing is no float64 here
+        if isinstance(o, Tensor) and o.dtype.kind not in "iub":
+            raise IndexError("arrays used as indices must be of integer (or boolean) type")
+        known.append(o)
         return slot(o)
 
+    known: list[Any] = []
     keys = [index(k) for k in (indices if isinstance(indices, tuple) else (indices,))]
+    if not any(isinstance(o, Tensor) for o in known):  # what is wrong is told here
+        selected = np.broadcast_to(np.int8(0), x.shape)[tuple(known)].shape
+        for v in values:
+            given = np.shape(v)
+            if len(given) > len(selected) or np.broadcast_shapes(given, selected) != selected:
+                raise ValueError("array is not broadcastable to correct shape")
     operands = [slot(v) for v in values]
 
     def run(to: np.ndarray, *ins: np.ndarray) -> None:

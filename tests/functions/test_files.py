@@ -1,5 +1,7 @@
 """Reading and writing in NumPy's formats: the same arrays, the same bytes."""
 
+import builtins
+import importlib
 import io
 
 import numpy as np
@@ -79,3 +81,41 @@ def test_like_decides_the_device():
         la.identity(2, like=like),
     ):
         assert x.device == la.cpu(1)
+
+
+def test_a_file_that_may_be_written_in_a_folder_that_may_not(tmp_path):
+    """Nothing can be made beside it; so the file itself is written."""
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"")
+    opened = builtins.open
+
+    def refusing(name, mode="r", *args, **kwargs):
+        if str(name).endswith(".tmp"):
+            raise PermissionError(13, "Permission denied", name)
+        return opened(name, mode, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builtins, "open", refusing)
+        la.save(path, la.arange(3))
+        np.testing.assert_array_equal(np.load(path), [0, 1, 2])
+        la.arange(3.0).tofile(path)
+        with pytest.raises(PermissionError) as raised:
+            la.save(tmp_path / "new.npy", la.arange(3))
+    assert raised.value.filename == str(tmp_path / "new.npy")
+    np.testing.assert_array_equal(np.fromfile(path), [0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("module", ["gzip", "bz2", "lzma"])
+def test_compressed_streams(module, tmp_path):
+    library = importlib.import_module(module)
+    with library.open(tmp_path / "x", "wb") as file:
+        np.save(file, np.arange(1000.0))
+        np.save(file, np.arange(5))
+    with library.open(tmp_path / "x") as file:
+        np.testing.assert_array_equal(la.load(file).asnumpy(), np.arange(1000.0))
+        np.testing.assert_array_equal(la.load(file).asnumpy(), np.arange(5))
+    whole = library.open(tmp_path / "x").read()
+    with library.open(tmp_path / "y", "wb") as file:
+        file.write(whole[:500])
+    with library.open(tmp_path / "y") as file, pytest.raises(ValueError):
+        la.load(file)

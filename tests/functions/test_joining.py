@@ -191,3 +191,9 @@ def test_the_layout_of_large_blocks(side, order, mixed):
     assert a.strides == x.strides
     for build in (lambda u, v: [[u], [v]], lambda u, v: [u], lambda u, v: [[[u]], [[v]]]):
         same(la.block(build(a + 1, b)), np.block(build(x + 1, other)))
+
+
+def test_more_parts_than_there_could_be():
+    for xp in (np, la):
+        with pytest.raises(MemoryError):
+            xp.array_split(xp.arange(3), 2**63)

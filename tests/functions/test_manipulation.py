@@ -330,3 +330,10 @@ def test_gradients_of_a_reshape_that_copies(shape, order):
     want = np.empty((4, 3))
     want[...] = w.reshape((4, 3), order=order)
     np.testing.assert_array_equal(x.grad.asnumpy(), want.T)
+
+
+@pytest.mark.parametrize("shape", [2**70, (2, 2**65), 2**63, -(2**70), (2**70, 12)])
+def test_lengths_beyond_64_bits(shape):
+    for xp in (np, la):
+        with pytest.raises(ValueError, match="Maximum allowed dimension exceeded"):
+            xp.arange(12.0).reshape(shape)

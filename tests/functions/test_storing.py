@@ -171,3 +171,33 @@ def test_put_at_no_place():
         with la.engine.bulk(100), pytest.raises(IndexError, match="elements of an empty array"):
             la.put(la.zeros(0), [0], 7, mode=mode)
     assert x.tolist() == [0, 1, 2]
+
+
+def test_what_is_wrong_with_a_store_is_told_at_the_call():
+    """Also where the array is pending; it stays as it is."""
+    calls = [
+        (lambda xp, a: xp.put(a, 0, 1, mode="zz"), ValueError),
+        (lambda xp, a: xp.put(a, 1j, 1), TypeError),
+        (lambda xp, a: xp.put(a, xp.array(1.0), 1), TypeError),
+        (lambda xp, a: xp.put(a, xp.array([1], "u8"), 1), TypeError),
+        (lambda xp, a: xp.put(a, [0, 99], 1), IndexError),
+        (lambda xp, a: xp.add.at(a, 0, [1, 2]), ValueError),
+        (lambda xp, a: xp.add.at(a, (0, [0, 1]), [1, 2, 3]), ValueError),
+        (lambda xp, a: xp.add.at(a, 1.0, 1), IndexError),
+        (lambda xp, a: xp.add.at(a, xp.array([1.0]), 1), IndexError),
+        (lambda xp, a: xp.add.at(a, [0, 99], 1), IndexError),
+        (lambda xp, a: xp.put_along_axis(a, np.array([[9]]), 1, 0), IndexError),
+    ]
+    values = np.arange(12.0).reshape(3, 4)
+    for store, error in calls:
+        with pytest.raises(error):
+            store(np, values.copy())
+        x = la.array(values) * 1
+        with pytest.raises(error):
+            store(la, x)
+        np.testing.assert_array_equal(x.asnumpy(), values)
+    for index in (np.uint64(1), np.uint8(3), True):
+        a, x = values.copy(), la.array(values) * 1
+        np.put(a, index, 7)
+        la.put(x, index, 7)
+        np.testing.assert_array_equal(x.asnumpy(), a)

@@ -204,3 +204,12 @@ def test_errstate_comes_first():
         warnings.simplefilter("error")
         y = la.ones(3) / 0
     assert y.asnumpy().tolist() == [np.inf] * 3
+
+
+def test_code_that_is_no_modules_warns_once_a_line(tmp_path):
+    (tmp_path / "main.py").write_text(f"exec(compile({ONCE!r}, 'other.py', 'exec'))\n")
+    ran = subprocess.run(
+        [sys.executable, "main.py"], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
+    assert ran.returncode == 0
+    assert ran.stderr.count("RuntimeWarning: divide by zero") == 1

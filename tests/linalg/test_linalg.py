@@ -292,3 +292,15 @@ def test_warnings_name_numpys_function():
     for call in (np.linalg.det, lambda x: la.linalg.det(la.array(x)).item()):
         with pytest.warns(RuntimeWarning, match="overflow encountered in det"):
             call(a)
+
+
+def test_norms_of_several_orders_at_once():
+    """They leave the types of others' results alone."""
+    x = la.arange(20_000.0) + 1
+    for order in ([3], [2.5, 4.0]):
+        a = np.arange(1.0, 3.0) if len(order) == 2 else x.asnumpy()
+        np.testing.assert_allclose(
+            la.linalg.norm(la.array(a) * 1, order).asnumpy(), np.linalg.norm(a, order)
+        )
+    assert isinstance(la.linalg.norm(x, 3), float)
+    assert la.linalg.norm(x, [3]).shape == np.linalg.norm(x.asnumpy(), [3]).shape

@@ -507,3 +507,15 @@ def test_html_waits_for_nothing():  # tests/interop/test_notebooks.py has the re
     x = la.array([1.5, 2.0])
     with la.no_sync():
         assert "(2,) float64" in x._repr_html_()
+
+
+@pytest.mark.parametrize("shape", [2, (3, 2), (2, 3)])
+def test_a_read_only_array_stays_so_when_it_is_resized(shape):
+    a, x = np.arange(6.0), la.arange(6.0)
+    for one in (a, x):
+        one.flags.writeable = False
+        one.resize(shape, refcheck=False)
+        assert not one.flags.writeable
+        with pytest.raises(ValueError):
+            one[0] = 9
+    np.testing.assert_array_equal(x.asnumpy(), a)

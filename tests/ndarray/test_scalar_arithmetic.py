@@ -565,3 +565,16 @@ def test_complex_scalars_have_numpys_bits_pending_or_not(code, n):
         early = [f(y[i]) for i in range(50)]
         for got in (late, early):
             assert [np.asarray(g).tobytes() for g in got] == [x.tobytes() for x in want], k
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i4", "u1", "f8", "f4"])
+@pytest.mark.parametrize("pending", [False, True])
+def test_powers_of_scalars_with_numbers_of_another_kind(dtype, pending):
+    """NumPy's integer scalars leave a power with a float to the ufunc, which rounds otherwise."""
+    for base in range(2, 100):
+        a = np.array([base], dtype)
+        x = (la.array(a) * np.array(1, dtype)).sum(dtype=dtype) if pending else la.array(a)[0]
+        for power in (1.5, 0.3, 2, 3):
+            want, got = a[0] ** power, x**power
+            np.testing.assert_array_equal(got.asnumpy(), want)
+            assert got.dtype == want.dtype

@@ -1,6 +1,8 @@
 """DLPack: memory lent and borrowed, errors, order of ops."""
 
+import array
 import gc
+import mmap
 import time
 import weakref
 
@@ -234,3 +236,46 @@ def test_imports_on_devices():
         la.from_dlpack(host, device=la.cpu(0), copy=False)
     with ONE:
         assert la.from_dlpack(np.zeros(2)).device == ONE
+
+
+def _parts(xp, share, memory, first):
+    """Vectors on overlapping parts of one memory, which were shared in either order."""
+    if first == "low":
+        x, y = share(xp, memory, 0), share(xp, memory, 8)
+    else:
+        y, x = share(xp, memory, 8), share(xp, memory, 0)
+    return x, y
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("n", [7, 1000, 100_000])
+@pytest.mark.parametrize("first", ["low", "high"])
+@pytest.mark.parametrize("kind", ["mmap", "bytearray", "array", "torch"])
+def test_overlapping_parts_of_memory_of_others(kind, first, n):
+    """They are known to overlap, whichever is imported first."""
+    results = []
+    for xp in (np, la):
+        values = np.arange(n + 1.0)
+        if kind == "mmap":
+            memory = mmap.mmap(-1, 8 * (n + 1))
+            memory[:] = values.tobytes()
+        elif kind == "bytearray":
+            memory = bytearray(values.tobytes())
+        elif kind == "array":
+            memory = array.array("d", values.tolist())
+        else:
+            memory = pytest.importorskip("torch").from_numpy(values)
+
+        def share(xp, memory, offset):
+            if kind == "torch":
+                return xp.from_dlpack(memory[offset // 8 : offset // 8 + n])
+            return xp.frombuffer(memoryview(memory).cast("B")[offset : offset + 8 * n], float)
+
+        x, y = _parts(xp, share, memory, first)
+        xp.add(x, 10, out=y)
+        y += x
+        y[...] = x[::-1]
+        assert xp.shares_memory(x, y)
+        results.append(np.array(x))
+        del x, y
+    np.testing.assert_array_equal(*results)

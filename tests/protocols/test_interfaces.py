@@ -1,5 +1,7 @@
 """The memory's address, by NumPy's array interface."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -42,3 +44,27 @@ def test_numpy_does_not_see_it():
     from lazyarray.lazy import _share
 
     assert _share.export_count(y) == 0  # so ops on it stay asynchronous
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("n", [3, 1_000_000])
+def test_an_address_taken_once(n):
+    """`x.ctypes.data` is good for as long as the memory lives."""
+    x = la.ones(n)
+    address = x.ctypes.data
+    first = ctypes.c_double.from_address(address)
+    for factor in (1, 3, 9):
+        assert first.value == factor
+        x *= 3
+    y = x + 1
+    ctypes.memset(address, 0, 8 * n)
+    assert y[0] == 28 and x[-1] == 0
+
+
+@pytest.mark.host
+def test_pytorch_takes_numbers():
+    torch = pytest.importorskip("torch")
+    for x in (la.arange(3.0), la.arange(3), la.arange(4.0).reshape(2, 2), la.arange(6.0)[::2]):
+        got = torch.asarray(x)
+        np.testing.assert_array_equal(got.numpy(), x.asnumpy())
+        assert got.numpy().dtype == x.dtype
