@@ -25,6 +25,7 @@ __all__ = ["arange", "linspace", "logspace", "geomspace"]
 # Up to this many elements NumPy makes them at the call: a copy of a cached range is sooner than
 # an op. Longer ones are made by an instruction that takes the GIL.
 _AT_CALL = 8192
+_EXACT = 1 << 53
 _MOST = np.iinfo(np.intp).max
 
 
@@ -76,8 +77,8 @@ def arange(
         raise TypeError("arange() requires stop to be specified.")
     length = _length(0 if start is None else start, stop, 1 if step is None else step)
     values = [0 if start is None else start, stop, 1 if step is None else step]
-    if length and dtype is None and place is None and set(map(type, values)) <= {int, float}:
-        if isinstance(stop, float) or type(values[0]) is float or type(values[2]) is float:
+    if length and place is None and (real := _is_real(values, dtype)) is not None:
+        if real:
             values[0] = float(values[0])
         simple = _rows.ramp(values[0], values[2], length)
         if simple is not None:
@@ -93,6 +94,19 @@ def arange(
     run = Giving(lambda: (np.arange(*values, dtype=dtype),))
     out = _rows.empty((length,), dtype, place)
     return _rows.call("arange", run, [], [out], cost=5000 + 2.0 * length)[0]
+
+
+def _is_real(values: list[Any], dtype: Any) -> bool | None:
+    """Whether a range of Python's numbers is one of floats; None: it is of another dtype."""
+    kinds = set(map(type, values))
+    if not kinds <= {int, float}:
+        return None
+    if dtype is None:
+        return float in kinds
+    # As floats larger integers are others.
+    if dtype == np.float64 and max(map(abs, values)) <= _EXACT:
+        return True
+    return False if dtype == np.intp and float not in kinds else None
 
 
 def _length(start: Any, stop: Any, step: Any) -> int | None:

@@ -181,7 +181,7 @@ cdef class Reduction(Row):
             axes = tuple([i for i in range(ndim) if mask >> i & 1])
             loop_dtype = np_dtype(code)
             if out is None:
-                found = direct_call(ufunc.reduce, (x, axes, loop_dtype, None, bool(keepdims)))
+                found = direct_call(ufunc.reduce, (x, axes, loop_dtype, None, bool(keepdims)), PY_SSIZE_T_MAX, _DIRECT_LENGTH, 1)
                 if found is not None:
                     return found
 
