@@ -371,6 +371,8 @@ cdef class Array(Values):
         if not kwargs and method == "__call__" and len(given) == 2:
             row = _rows_of.get(ufunc)
             a, b = number_again(given[0]), number_again(given[1])
+            if row is _power and is_tensor(b) and isinstance(a, np.inexact):  # most likely an operator's, not np.power's
+                row = power_for(<Tensor>b, a)
             if row is not None and (is_numpys(a) if is_tensor(b) else is_tensor(a) and is_numpys(b)):
                 return operated(row, a, b)
             if isinstance(row, Ufunc) and _is_plain(a) and _is_plain(b):

@@ -39,6 +39,7 @@ cdef bint take_term(object o, Term* v) noexcept:
     Of integers those that 64 bits hold, which `other_size` says of other dtypes than int64; truths are 0 and 1.
     """
     cdef int64_t n
+    cdef float single
     cdef Tensor t
     cdef char* p
     cdef type kind = type(o)
@@ -57,12 +58,20 @@ cdef bint take_term(object o, Term* v) noexcept:
         v.take(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o))
         return True
     v.weak = False
+    if kind is bool:
+        v.other_size = v.truth = v.narrow = True
+        v.take_whole(o is True)
+        return True
     if kind is _float64:
         v.take(PyFloat_AS_DOUBLE(o))
         return True
     if kind is _int64:
         cnp.PyArray_ScalarAsCtype(o, &n)
         v.take_whole(n)
+        return True
+    if kind is _float32:
+        cnp.PyArray_ScalarAsCtype(o, &single)
+        v.take_single(single, SINGLE)
         return True
     if not is_tensor(o):
         return False
@@ -72,6 +81,7 @@ cdef bint take_term(object o, Term* v) noexcept:
     p = t.v.elements()
     v.array = True
     v.scalar = is_scalar(t)
+    v.weak = t.v.drawn  # to NumPy it is Python's number
     if t.v.dtype == D_F8:
         v.take((<double*>p)[0])
     elif t.v.dtype == D_IL:

@@ -1,5 +1,6 @@
 """Arithmetic of scalars against NumPy's own: bits, dtypes, errors and warnings of each operator."""
 
+import itertools
 import operator
 import random
 import threading
@@ -578,3 +579,27 @@ def test_powers_of_scalars_with_numbers_of_another_kind(dtype, pending):
             want, got = a[0] ** power, x**power
             np.testing.assert_array_equal(got.asnumpy(), want)
             assert got.dtype == want.dtype
+
+
+@pytest.mark.parametrize("dtype", "?bBhHiIlLefdFD")
+def test_scalars_beside_truths_and_numpys_scalars(dtype):
+    others = [True, False, np.True_, np.float32(2), np.float32(0.1), np.float64(2.5), np.int64(3)]
+    names = "add sub mul truediv floordiv mod pow eq lt ge and_ or_".split()
+    for value, other, name in itertools.product([0, 1, 2, 5, 2.5, np.inf], others, names):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scalar = np.array([value]).astype(dtype)[0]
+            for turned in (False, True):
+                found = []
+                for s in (scalar, la.array(scalar.reshape(1))[0]):
+                    pair = (other, s) if turned else (s, other)
+                    try:
+                        found.append(np.asarray(getattr(operator, name)(*pair)))
+                    except (TypeError, ZeroDivisionError, ValueError) as error:
+                        found.append(type(error))
+                want, got = found
+                if isinstance(want, type):
+                    assert isinstance(got, type)
+                    continue
+                assert got.dtype == want.dtype
+                np.testing.assert_array_equal(got, want)
