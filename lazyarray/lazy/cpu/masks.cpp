@@ -49,7 +49,11 @@ void pick_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
     if (left >= 32 && !(eight(mask + i) | eight(mask + i + 8) | eight(mask + i + 16) | eight(mask + i + 24)))
       i += 32;
     else if (left >= 8 && !eight(mask + i)) i += 8;
-    else if (left >= 8 && end - to >= 8)
+    else if (left >= 8 && end - to >= 8 && all_eight(eight(mask + i))) {
+      std::memcpy(to, from + i, 8 * sizeof(T));
+      to += 8;
+      i += 8;
+    } else if (left >= 8 && end - to >= 8)
       for (const npy_intp last = i + 8; i < last; ++i) pick(i);
     else pick(i++);
   }
@@ -62,10 +66,17 @@ void place_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
   const T* from = reinterpret_cast<const T*>(args[1]);
   T* to = reinterpret_cast<T*>(args[2]);
   const npy_intp step = dims[2] != 1;
-  each_true(mask, dims[1], [&](npy_intp i) {
-    to[i] = *from;
-    from += step;
-  });
+  each_true(
+      mask, dims[1],
+      [&](npy_intp i) {
+        to[i] = *from;
+        from += step;
+      },
+      [&](npy_intp i) {
+        if (step) std::memcpy(to + i, from, 8 * sizeof(T));
+        else std::fill_n(to + i, 8, *from);
+        from += 8 * step;
+      });
 }
 
 // The same of rows: values (count, block), output (n, block).
@@ -87,7 +98,9 @@ void fill_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
   const T value = *reinterpret_cast<const T*>(args[1]);
   T* to = reinterpret_cast<T*>(args[2]);
   const npy_intp block = dims[2];
-  each_true(mask, dims[1], [&](npy_intp i) { std::fill_n(to + i * block, block, value); });
+  each_true(
+      mask, dims[1], [&](npy_intp i) { std::fill_n(to + i * block, block, value); },
+      [&](npy_intp i) { std::fill_n(to + i * block, 8 * block, value); });
 }
 
 Loop fill_of_size(int size) {

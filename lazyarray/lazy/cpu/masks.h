@@ -12,18 +12,33 @@ inline uint64_t eight(const char* mask) {
   std::memcpy(&w, mask, 8);
   return w;
 }
-// Calls body(i) for each true one, in order: of eight bytes it looks only at those that aren't zero.
-template <class Body>
-void each_true(const char* mask, npy_intp n, Body body) {
+// Whether no byte of eight is zero.
+inline bool all_eight(uint64_t w) { return !((w - 0x0101010101010101u) & ~w & 0x8080808080808080u); }
+// Calls body(i) for each true one, in order: of eight bytes it looks only at those that aren't zero. Where all eight
+// are true it calls run(i) for them.
+template <class Body, class Run>
+void each_true(const char* mask, npy_intp n, Body body, Run run) {
   npy_intp i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (uint64_t w = eight(mask + i); w;) {
+  for (; i + 8 <= n; i += 8) {
+    uint64_t w = eight(mask + i);
+    if (all_eight(w)) {
+      run(i);
+      continue;
+    }
+    while (w) {
       const int byte = __builtin_ctzll(w) / 8;
       body(i + byte);
       w &= ~(uint64_t(0xff) << (8 * byte));
     }
+  }
   for (; i < n; ++i)
     if (mask[i]) body(i);
+}
+template <class Body>
+void each_true(const char* mask, npy_intp n, Body body) {
+  each_true(mask, n, body, [&](npy_intp i) {
+    for (npy_intp k = i; k < i + 8; ++k) body(k);
+  });
 }
 
 npy_intp count_true(const char* mask, npy_intp n);
