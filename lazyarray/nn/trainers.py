@@ -50,7 +50,7 @@ class _Trainer:
 
         Returns: None.
         Raises: ValueError or TypeError, and nothing was changed, if a parameter has no gradient any
-            more, or ``lr`` is not a number. (A compiled function takes a new ``lr`` as it is.)
+            more, or ``lr`` is not a number; a compiled function takes a new ``lr`` as it is.
         """
         gradients = self._gradients()
         self._count()

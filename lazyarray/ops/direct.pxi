@@ -179,7 +179,7 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
     elif t is str:
         if depth == 0:  # an option
             return o
-    elif t in _PLAIN_TYPES or isinstance(o, cnp.dtype) or o is _no_value:
+    elif t in _PLAIN_TYPES or isinstance(o, cnp.dtype):
         return o
     elif t is slice:
         if short_range(<slice>o, scan.largest):

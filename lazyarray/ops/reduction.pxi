@@ -28,6 +28,11 @@ cdef npy_intp decided_at(const char* bools, char value, npy_intp n) noexcept:
     return n if found is NULL else found - bools + 1
 
 
+def masked_reduce(ufunc, x, axis, dtype, keepdims, where):
+    """``ufunc.reduce`` where a mask is true."""
+    return ufunc.reduce(x, axis, dtype, None, keepdims, where=where)
+
+
 def reduce_into(ufunc, x, out, **kwargs):
     """``ufunc.reduce(x, out=out)``, which older NumPys get wrong where ``x`` goes backwards."""
     if _numpy_facts.REDUCES_INTO_OUT or not isinstance(x, np.ndarray) or min(x.strides, default=0) >= 0:
@@ -323,8 +328,11 @@ cdef class Reduction(Row):
             if found is not None:
                 return found
         if out is None and (initial is not None or where is not None):
-            found = direct_call(self.ufunc.reduce, (x, axis, dtype, None, bool(keepdims), _no_value if initial is None else initial,
-                                                    True if where is None else where))
+            if initial is None:
+                found = direct_call(functools.partial(masked_reduce, self.ufunc), (x, axis, dtype, bool(keepdims), where))
+            else:
+                found = direct_call(self.ufunc.reduce, (x, axis, dtype, None, bool(keepdims), initial,
+                                                        True if where is None else where))
             if found is not None:
                 return found
         cdef Tensor t = as_tensor(x)

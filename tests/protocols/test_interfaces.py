@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray.lazy import _share
 
 pytestmark = pytest.mark.host
 
@@ -68,3 +69,23 @@ def test_pytorch_takes_numbers():
         got = torch.asarray(x)
         np.testing.assert_array_equal(got.numpy(), x.asnumpy())
         assert got.numpy().dtype == x.dtype
+
+
+@pytest.mark.host
+def test_arguments_of_foreign_functions():
+    kind = la.ctypeslib.ndpointer("f8", ndim=1, flags="C_CONTIGUOUS")
+    assert kind is la.ctypeslib.ndpointer("f8", ndim=1, flags="C_CONTIGUOUS")
+    fill = ctypes.CDLL(None).memset
+    old, fill.argtypes = fill.argtypes, [kind, ctypes.c_int, ctypes.c_size_t]
+    try:
+        x, host = la.arange(4.0) + 1, np.ones(4)
+        fill(x, 0, 16)
+        fill(host, 0, 8)
+        np.testing.assert_array_equal(x.asnumpy(), [0, 0, 3, 4])
+        np.testing.assert_array_equal(host, [0, 1, 1, 1])
+        for wrong in (la.arange(4), la.ones((2, 2)), la.arange(8.0)[::2], [1.0]):
+            with pytest.raises(ctypes.ArgumentError):
+                fill(wrong, 0, 8)
+    finally:
+        fill.argtypes = old
+    assert _share.export_count(x) == 0
