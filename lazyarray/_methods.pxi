@@ -263,8 +263,9 @@ cdef class Methods(Operators):
 
         From then on ops on the memory are synchronous: nobody knows how long its address is used.
         """
+        memory = _share.export(self, "?ctypes")
         _share.lend(self, "?ctypes")
-        return _share.export(self, "?ctypes").ctypes
+        return memory.ctypes
 
     def resize(self, *new_shape, refcheck=True):
         """Changes shape and size in place: new elements are zeros.

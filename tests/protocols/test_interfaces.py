@@ -89,3 +89,17 @@ def test_arguments_of_foreign_functions():
     finally:
         fill.argtypes = old
     assert _share.export_count(x) == 0
+
+
+@pytest.mark.host
+def test_an_address_outlives_other_exports():
+    """What is lent for good stays so when a memoryview that was there before is released."""
+    x = la.ones(1_000_000)
+    view = memoryview(x)
+    address = x.__array_interface__["data"][0]
+    view.release()
+    del view
+    assert _share.export_count(x)
+    first = ctypes.c_double.from_address(address)
+    x *= 3
+    assert first.value == 3
