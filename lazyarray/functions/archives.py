@@ -52,6 +52,21 @@ class Archive(dict[str, Any]):
     def f(self) -> SimpleNamespace:
         return SimpleNamespace(**self)
 
+    # An array is known by its file's name, too.
+
+    def __missing__(self, key: Any) -> Any:
+        if key in self:
+            return self[key[: -len(".npy")]]
+        raise KeyError(f"{key} is not a file in the archive")
+
+    def __contains__(self, key: object) -> bool:
+        found = super().__contains__
+        return found(key) or (
+            isinstance(key, str) and key.endswith(".npy") and found(key[: -len(".npy")])
+        )
+
+    get = Mapping.get  # type: ignore[assignment]
+
     def close(self) -> None:
         """Does nothing: the file was closed when it had been read."""
 

@@ -179,3 +179,16 @@ def test_archives_print_as_numpys(tmp_path):
     la.savez(file := io.BytesIO(), a=la.ones(1))
     file.seek(0)
     assert str(la.load(file)) == "NpzFile 'object' with keys: a"
+
+
+def test_arrays_by_the_names_of_their_files(tmp_path):
+    np.savez(tmp_path / "x.npz", a=np.arange(3), **{"b.npy": np.arange(2)})
+    for xp in (np, la):
+        with xp.load(tmp_path / "x.npz") as found:
+            assert sorted(found.files) == ["a", "b.npy"]
+            assert found["a.npy"].tolist() == found["a"].tolist() == [0, 1, 2]
+            assert "a.npy" in found and "b.npy" in found and "c.npy" not in found
+            assert found.get("a.npy").shape == (3,) and found.get("c", 5) == 5
+            for missing in ("c", "c.npy", 3):
+                with pytest.raises(KeyError, match="not a file in the archive"):
+                    found[missing]
