@@ -155,6 +155,14 @@ cdef class Reduction(Row):
                 if mask >> i & 1 and l.shape()[i] == 0:
                     raise ValueError(f"zero-size array to reduction operation "
                                      f"{self.ufunc.__name__} which has no identity")
+        # All of an array with gaps is several runs of elements, which NumPy alone can reduce: at once, if that can be.
+        cdef npy_intp every = l.size(), step
+        cdef bint told = out is None and 1 < ndim < 64 and mask == (<unsigned long long>1 << ndim) - 1 and every \
+            and not l.reshape(1, &every, x.v.itemsize(), &step) and not l.f_contiguous(x.v.itemsize())
+        if told:
+            found = direct_call(self.ufunc.reduce, (x, None, dtype, None, keepdims), PY_SSIZE_T_MAX, _DIRECT_LENGTH, 1)
+            if found is not None:
+                return found
         code = reduced_dtype(self.ufunc, x.v.dtype, dtype, out)
         cdef Tensor result = empty_like_shape(code, n, shape, x.v.device())
         if l.size() == 0 or not l.c_contiguous(x.v.itemsize()):
@@ -185,7 +193,7 @@ cdef class Reduction(Row):
             ufunc = self.ufunc
             axes = tuple([i for i in range(ndim) if mask >> i & 1])
             loop_dtype = np_dtype(code)
-            if out is None:
+            if out is None and not told:
                 found = direct_call(ufunc.reduce, (x, axes, loop_dtype, None, bool(keepdims)), PY_SSIZE_T_MAX, _DIRECT_LENGTH, 1)
                 if found is not None:
                     return found
