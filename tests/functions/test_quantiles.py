@@ -206,3 +206,18 @@ def test_many(kind, direct):
             same(la.percentile(b, [10, 20], (1, 0)), np.percentile(y, [10, 20], (1, 0)))
             same(la.median(b.T[::-1]), np.median(y.T[::-1]))
             same(la.quantile(b, 0.3, 1), np.quantile(y, 0.3, 1))
+
+
+@pytest.mark.parametrize("axis", [np.array(1), np.int8(1), la.array(1)], ids=str)
+@pytest.mark.parametrize("side", [3, 300])
+def test_an_axis_in_an_array(axis, side, direct):
+    a = np.random.default_rng(side).normal(size=(side, side))
+    for name, args in {
+        "median": (), "nanmedian": (), "argmax": (), "argmin": (), "nanargmax": (),
+        "percentile": (30,), "quantile": (0.3,), "add.accumulate": (),
+    }.items():  # fmt: skip
+        np_function, la_function = np, la
+        for part in name.split("."):
+            np_function, la_function = getattr(np_function, part), getattr(la_function, part)
+        got = la_function(la.array(a) * 1, *args, axis=axis)
+        np.testing.assert_array_equal(got.asnumpy(), np_function(a, *args, axis=1))

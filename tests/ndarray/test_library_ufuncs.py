@@ -1,5 +1,9 @@
 """Ufuncs of other libraries, SciPy's say: NumPy runs them on small complete operands at once."""
 
+import gc
+import warnings
+import weakref
+
 import numpy as np
 import pytest
 
@@ -62,3 +66,19 @@ def test_what_is_recorded_is_not_lost():
     x.attach_grad()
     with la.autograd.record(), pytest.raises(NotImplementedError, match="no gradient rule"):
         sc.expit(x)
+
+
+def test_what_a_ufunc_of_a_function_holds_is_let_go_of():
+    class Held:
+        pass
+
+    def alive(library):
+        held = Held()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            library.frompyfunc(lambda x, held=held: x, 1, 1)(la.arange(3.0))
+        return weakref.ref(held)
+
+    found = [alive(library) for library in (np, la) for _ in range(20)]
+    gc.collect()
+    assert not any(held() for held in found)
