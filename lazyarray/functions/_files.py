@@ -19,18 +19,17 @@ _NPY = np.lib.format
 def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any]]:
     """A file that takes the place of ``path`` as the block ends; no trace of it if that fails."""
     target = os.path.realpath(os.fspath(path))
-    if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
-        with open(target, mode) as stream:  # a pipe, /dev/stdout; a directory is refused here
-            yield stream
-        return
     unfinished = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
-    try:
-        beside = open(unfinished, mode.replace("w", "x"))
-    except OSError as error:
-        if not isinstance(error, PermissionError) or not os.access(target, os.W_OK):
-            error.filename = os.fspath(path)  # the caller's name of it
-            raise
-        with open(target, mode) as stream:  # it may be written, but nothing beside it
+    beside = None
+    if not os.path.exists(target) or stat.S_ISREG(os.stat(target).st_mode):
+        try:
+            beside = open(unfinished, mode.replace("w", "x"))
+        except OSError as error:
+            if not isinstance(error, PermissionError) or not os.access(target, os.W_OK):
+                error.filename = os.fspath(path)  # the caller's name of it
+                raise
+    if beside is None:  # a pipe, /dev/stdout; what may be written, but nothing beside it
+        with open(target, mode) as stream:  # a directory is refused here
             yield stream
         return
     try:

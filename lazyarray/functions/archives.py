@@ -56,14 +56,12 @@ class Archive(dict[str, Any]):
 
     def __missing__(self, key: Any) -> Any:
         if key in self:
-            return self[key[: -len(".npy")]]
+            return self[key.removesuffix(".npy")]
         raise KeyError(f"{key} is not a file in the archive")
 
     def __contains__(self, key: object) -> bool:
         found = super().__contains__
-        return found(key) or (
-            isinstance(key, str) and key.endswith(".npy") and found(key[: -len(".npy")])
-        )
+        return found(key) or (isinstance(key, str) and found(key.removesuffix(".npy")))
 
     get = Mapping.get  # type: ignore[assignment]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -255,9 +255,6 @@ def _is_count(indices_or_sections: Any) -> bool:
     return not np.ndim(indices_or_sections)
 
 
-_MOST_PARTS = 1 << 40
-
-
 def array_split(
     ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> list[NDArray]:
@@ -284,9 +281,8 @@ def array_split(
         if sections <= 0:
             raise ValueError("number sections must be larger than 0.")
         each, extra = divmod(total, sections)
-        if sections > _MOST_PARTS:
-            raise MemoryError(f"array_split: {sections} parts")
-        cuts = [i * each + min(i, extra) for i in range(sections + 1)]
+        # As NumPy: a list of so many at once is a MemoryError, where it can't be.
+        cuts = [0, *accumulate([each + 1] * extra + [each] * (sections - extra))]
     lead = (slice(None),) * axis
     return [x[(*lead, slice(start, stop), ...)] for start, stop in pairwise(cuts)]
 

@@ -49,15 +49,15 @@ def checked(name: str, weight: Any, *others: Any) -> None:
         raise TypeError(f"{name}: a gradient of {others[0].dtype} for a weight of {weight.dtype}")
 
 
-def rate(name: str, lr: Any) -> Any:
-    """``lr``; an array of one number without axes. TypeError or ValueError for anything else."""
-    if isinstance(lr, Tensor):
-        if lr.size != 1 or lr.dtype.kind not in "fiu":
-            raise ValueError(f"{name}: lr is one number, not an array {lr.shape} of {lr.dtype}")
-        return lr.reshape(()) if lr.ndim else lr
-    if not isinstance(lr, REAL):
-        raise TypeError(f"{name}: lr is a number or an array of one, not {lr!r}")
-    return lr
+def one(name: str, what: str, o: Any) -> Any:
+    """A number; an array of one without axes. TypeError or ValueError for anything else."""
+    if isinstance(o, Tensor):
+        if o.size != 1 or o.dtype.kind not in "fiu":
+            raise ValueError(f"{name}: {what} is one number, not an array {o.shape} of {o.dtype}")
+        return o.reshape(()) if o.ndim else o
+    if not isinstance(o, REAL):
+        raise TypeError(f"{name}: {what} is a number or an array of one, not {o!r}")
+    return o
 
 
 def sgd(weight: NDArray, grad: NDArray, lr: float | NDArray, weight_decay: float = 0.0) -> None:
@@ -78,7 +78,7 @@ def sgd(weight: NDArray, grad: NDArray, lr: float | NDArray, weight_decay: float
     array([0.5, 1.5])
     """
     checked("sgd", weight, grad)
-    lr = rate("sgd", lr)
+    lr = one("sgd", "lr", lr)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -117,7 +117,7 @@ def momentum(
     (0.85, 1.5)
     """
     checked("momentum", weight, grad, velocity)
-    lr = rate("momentum", lr)
+    lr = one("momentum", "lr", lr)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -127,17 +127,12 @@ def momentum(
 
 
 def _step(name: str, step: Any) -> Any:
-    """``step``, an array of one number as one of float64 without axes, another one as an int."""
-    if isinstance(step, Tensor):
-        if step.size != 1 or step.dtype.kind not in "fiu":
-            raise ValueError(
-                f"{name}: step is one number, not an array {step.shape} of {step.dtype}"
-            )
-        return step.reshape(()).astype("float64")
+    """``step`` as a number, or, if it is an array of ours, as one of float64 without axes."""
     if isinstance(step, np.ndarray) and step.size == 1:
         step = step.item()
-    if not isinstance(step, REAL):
-        raise TypeError(f"{name}: step is a number or an array of one, not {step!r}")
+    step = one(name, "step", step)
+    if isinstance(step, Tensor):
+        return step.astype("float64")
     if step < 1:
         raise ValueError(f"{name}: step counts from 1, it is {step}")
     return step
@@ -224,7 +219,7 @@ def adam(
     0.5
     """
     checked("adam", weight, grad, mean, var)
-    lr, step = rate("adam", lr), _step("adam", step)
+    lr, step = one("adam", "lr", lr), _step("adam", step)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -268,7 +263,7 @@ def adamw(
     0.45
     """
     checked("adamw", weight, grad, mean, var)
-    lr, step = rate("adamw", lr), _step("adamw", step)
+    lr, step = one("adamw", "lr", lr), _step("adamw", step)
     with paused():
         _adam(weight, grad, mean, var, lr, step, beta1, beta2, eps, weight_decay)
 
@@ -302,7 +297,7 @@ def rmsprop(
     (0.8, 1.0)
     """
     checked("rmsprop", weight, grad, square)
-    lr = rate("rmsprop", lr)
+    lr = one("rmsprop", "lr", lr)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -338,7 +333,7 @@ def adagrad(
     (0.5, 4.0)
     """
     checked("adagrad", weight, grad, square)
-    lr = rate("adagrad", lr)
+    lr = one("adagrad", "lr", lr)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay

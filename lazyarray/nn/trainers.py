@@ -172,10 +172,10 @@ class _Trainer:
 
     def _check_rate(self) -> None:
         name = type(self).__name__
-        lr = optimizers.rate(name, self.lr)
+        lr = optimizers.one(name, "lr", self.lr)
         if not isinstance(lr, Tensor):
             # Of a number that changes from call to call of a compiled function nothing is asked.
-            if type(lr) is not int and isinstance(lr, (float, np.floating)) and lr != lr:
+            if isinstance(lr, (float, np.floating)) and lr != lr:
                 raise ValueError(f"{name}: lr is NaN")
             return
         for p in self.params:
