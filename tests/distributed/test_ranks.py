@@ -25,7 +25,17 @@ if launch.find_mpirun() is None:
     pytest.skip("there is no mpirun", allow_module_level=True)
 
 
-def launched(processes, file, *args, **env):
+def environment(**more):
+    return {
+        **os.environ,
+        "PYTHONPATH": str(pathlib.Path(la.__file__).parent.parent),
+        "LAZYARRAY_CPU_WORKER_NTHREADS": "2",
+        "LAZYARRAY_LAUNCH_GRACE": "0.7",
+        **more,
+    }
+
+
+def launched(processes, file, *args, env=None):
     """(status, output) of a program of this folder."""
     done = subprocess.run(
         [sys.executable, "-m", "lazyarray.launch", "-n", str(processes), str(HERE / file), *args],
@@ -34,13 +44,7 @@ def launched(processes, file, *args, **env):
         text=True,
         check=False,
         timeout=100,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(pathlib.Path(la.__file__).parent.parent),
-            "LAZYARRAY_CPU_WORKER_NTHREADS": "2",
-            "LAZYARRAY_LAUNCH_GRACE": "0.7",
-            **env,
-        },
+        env=env or environment(),
     )
     return done.returncode, done.stdout
 
@@ -51,8 +55,9 @@ def run_of_cases(processes):
     return launched(
         processes,
         "cases.py",
-        LAZYARRAY_ENGINE_TYPE=RUNS[processes],
-        LAZYARRAY_CPU_WORKER_NTHREADS=threads,
+        env=environment(
+            LAZYARRAY_ENGINE_TYPE=RUNS[processes], LAZYARRAY_CPU_WORKER_NTHREADS=threads
+        ),
     )
 
 
@@ -77,7 +82,7 @@ def test_two_launches_give_the_same_bits():
         3,
         "cases.py",
         "bits_are_the_same_in_each_launch",
-        LAZYARRAY_ENGINE_TYPE=RUNS[4],
+        env=environment(LAZYARRAY_ENGINE_TYPE=RUNS[4]),
     )
     for k, text in enumerate((output, run_of_cases(3)[1])):
         bits[k] = sorted(re.findall(r"\[\d\] bits (\w+)", text))
@@ -108,10 +113,12 @@ FAULTS = {
 def runs_of_faults():
     """All of them, three at a time: they mostly sleep."""
     pool = concurrent.futures.ThreadPoolExecutor(3)
+    # Made here: pytest changes `os.environ` between the tests, while these threads run.
+    usual = environment()
     # A rank that is inside of MPI takes a second to give up.
-    grace = {how: "3" if how == "inside" else "0.7" for how in FAULTS}
+    patient = environment(LAZYARRAY_LAUNCH_GRACE="3")
     return {
-        how: pool.submit(launched, n, "faults.py", how, LAZYARRAY_LAUNCH_GRACE=grace[how])
+        how: pool.submit(launched, n, "faults.py", how, env=patient if how == "inside" else usual)
         for how, n in FAULTS.items()
     }
 
@@ -282,7 +289,7 @@ def test_the_digits_are_learnt_as_by_one_process():
     found = {}
     for processes in (1, 2):
         status, output = launched(
-            processes, example, "--epochs", "3", LAZYARRAY_CPU_WORKER_NTHREADS="1"
+            processes, example, "--epochs", "3", env=environment(LAZYARRAY_CPU_WORKER_NTHREADS="1")
         )
         assert status == 0, output
         found[processes] = re.findall(r"loss (\S+)   test accuracy (\S+)%", output)
