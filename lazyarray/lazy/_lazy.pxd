@@ -376,7 +376,8 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
 
 cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
-        double inline_ns, cheap_ns, group_ns, gil_ns, wait_ns, fuse_ns, flush_ns, mid_ns, stretch_ns
+        double inline_ns, cheap_ns, group_ns, gil_ns, wait_ns, fuse_ns, flush_ns, mid_ns, stretch_ns, late_ns
+        size_t catch_up, late_ops
         int64_t cold_stretches
         double age_share
         int64_t age_ns, direct_bytes, hosted_bytes, lent_bytes, draws, ahead_bytes, few_ops, gpu_ops, gpu_age_ns
@@ -425,7 +426,8 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         cbool run_inline(Instr&) except +
         RecorderFull append(Instr*, int, int)
         cbool over_budget(const CDevice&)
-        cbool falls_behind(double)
+        int64_t lag(double)
+        void caught_up(cbool)
         cbool nearly_done()
         int64_t budget(const CDevice&)
         int bulk_on(const CDevice&, int)

@@ -280,14 +280,17 @@ cdef int emit(Instr* instr) except -1:
     cdef bint told = bulk_is_explicit()  # how many are recorded
     cdef bint decides = not naive and not told
     cdef int most = 1 if naive and not told else get_bulk()
+    cdef int64_t most_ns
     full = rec.append(instr, rec.bulk_on(device, most) if decides else most, most)
     try:
         if full:
             flush(True, full == MANY and decides)
         if exported.chunks.size():
             _finish(exported.chunks)
-        elif decides and rec.falls_behind(cost):
-            _catch_up("tiny ops in a row")
+        elif decides:
+            most_ns = rec.lag(cost)
+            if most_ns and not (most_ns > 0 and no_sync_now()):
+                rec.caught_up(_catch_up("tiny ops in a row", most_ns))
         if rec.over_budget(device):
             _throttle(device)
         if naive:
@@ -474,36 +477,40 @@ cdef int _finish(vector[Chunk*]& chunks) except -1:
     return check_status(status, interrupt)
 
 
-cdef int _catch_up(str what) except -1:
-    """Runs what is open, and waits for it."""
+cdef bint _catch_up(str what, int64_t most_ns) except -1:
+    """Runs what is open, and waits for all, but no longer than ``most_ns`` (-1: without a limit); whether it was in time."""
     flush(False)
-    return _run_down(0, 0, what)
+    return _run_down(0, 0, what, most_ns)
 
 
 cdef int finish_open() except -1:
     """Runs what is open, if that is all that is pending, and little (`nearly_done`)."""
     if _recorder.nearly_done() and not bulk_is_explicit() and _recorder.engine().current() is NULL:
-        return _catch_up("operands of a call")
+        _catch_up("operands of a call", -1)
     return 0
 
 
 cdef int _throttle(const CDevice& device) except -1:
     # Half of it, so that what is recorded next is a segment, not an op at a time.
     flush(True)
-    return _run_down(_recorder.budget(device) // 2, _recorder.max_pending_ops, "too far ahead")
+    _run_down(_recorder.budget(device) // 2, _recorder.max_pending_ops, "too far ahead", -1)
+    return 0
 
 
-cdef int _run_down(int64_t max_bytes, int64_t max_ops, str what) except -1:
-    """Helps until no more than so much is pending."""
+cdef bint _run_down(int64_t max_bytes, int64_t max_ops, str what, int64_t most_ns) except -1:
+    """Helps until no more than so much is pending, or for so long (-1: without a limit); whether it was in time."""
     cdef CEngine* e = _recorder.engine()
     cdef int64_t profiled = e.now() if e.profiling() else 0
     cdef Status status
     interrupt = []
     cdef void* arg = <void*>interrupt
     with nogil:
-        status = e.throttle(max_bytes, max_ops, poll_signals, arg)
+        status = e.throttle(max_bytes, max_ops, poll_signals, arg, most_ns)
     note_wait(e, intern_name(what.encode()), profiled)
-    return check_status(status, interrupt)
+    if status == TIMEOUT:
+        return False
+    check_status(status, interrupt)
+    return True
 
 
 cdef int flush(bint wake, bint rounds = False) except -1:

@@ -44,6 +44,7 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   last_ = in;
   const size_t count = open_count_.load(std::memory_order_relaxed) + 1;
   open_count_.store(count, std::memory_order_relaxed);
+  if (ns < policy.fuse_ns) tiny_count_.store(tiny_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   const double open_ns = open_ns_.load(std::memory_order_relaxed) + worth_ns(*in);
   open_ns_.store(open_ns, std::memory_order_relaxed);
   open_bytes_ += in->bytes;
@@ -162,16 +163,18 @@ void Recorder::take_open(bool rounds) {
   round_ = nullptr;
   put_off_ = 0;
   call_open_ = false;
-  size_t count = 0;
+  size_t count = 0, tiny = 0;
   double ns = 0;
   int64_t bytes = 0;
   for (const Instr* left = open_; left; left = left->next) {
     count++;
+    tiny += left->cost_ns < policy.fuse_ns;
     ns += worth_ns(*left);
     call_open_ |= left->kernel->kind == Kernel::PYTHON;
     bytes += left->bytes;
   }
   open_count_.store(count, std::memory_order_relaxed);
+  tiny_count_.store(tiny, std::memory_order_relaxed);
   open_ns_.store(ns, std::memory_order_relaxed);
   open_bytes_ = bytes;
   // The alarm stays: it costs less than to take it back, see on_alarm().

@@ -211,6 +211,57 @@ def test_a_loop_of_tiny_ops_catches_up():
     assert r1 - r0 < 100 and i1 - i0 > 1500
 
 
+def counted(loop, x):
+    """How many ops of a loop were recorded, and how many ran at once."""
+    r0, i0 = counts()
+    x = loop(x)
+    r1, i1 = counts()
+    want = loop(np.full(3, 0.25))  # forgets what it began with
+    np.testing.assert_allclose(x.asnumpy(), want)
+    return r1 - r0, i1 - i0
+
+
+def of_three(x):
+    for _ in range(900):
+        x = x * 0.5 + 1
+    return x
+
+
+@pytest.mark.host
+def test_tiny_ops_behind_open_work_run_it():
+    """It costs less than they lose."""
+    big = la.ones((150, 400))
+    la.waitall()
+    with figures(inline_ns=0):
+        x = ((big * 0.5 + 1.5) * big).sum(0)[:3]
+    recorded, inlined = counted(of_three, x)
+    assert recorded < 200 and inlined > 1600, (recorded, inlined)
+
+
+@pytest.mark.host
+def test_tiny_ops_behind_work_under_way_wait_for_it():
+    big = la.random.uniform(size=400_000)
+    la.waitall()
+    x = la.sort(big)[:3]  # takes some 10 ms
+    with figures(age_ns=0):
+        big + 1  # begins the sort
+    with figures(late_ns=1e8):
+        recorded, inlined = counted(of_three, x)
+    assert recorded < 200 and inlined > 1600, (recorded, inlined)
+
+
+@pytest.mark.host
+def test_tiny_ops_do_not_wait_for_what_waits_for_them():
+    x = la.ones(3)
+    gate = held(x)
+    before, _ = counts()
+    for _ in range(2):  # the second time they are more patient
+        x = of_three(x)
+    assert counts()[0] - before == 3600
+    gate.set()
+    np.testing.assert_allclose(x.asnumpy(), 2)
+
+
 @pytest.mark.host  # a GPU's programs run ahead by its memory
 def test_running_ahead_is_bounded():
     """Operands that are made in the loop stay alive only as far as the workers are behind."""

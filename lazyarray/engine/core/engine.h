@@ -178,7 +178,7 @@ class Engine {
   // hold. Whether there were any.
   bool await_releases();
   // Helps or sleeps while more than `bytes` or `ops` of native work is pending.
-  Status throttle(int64_t bytes, int64_t ops, Poll poll, void* arg);
+  Status throttle(int64_t bytes, int64_t ops, Poll poll, void* arg, int64_t timeout_ns = -1);
 
   // What `var` holds now, with a reference; null if it is healthy.
   Error* error_of(Var* var);

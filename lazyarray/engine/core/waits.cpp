@@ -237,7 +237,7 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, Done done, O
         lock.unlock();
         settle(after);
         if (watches)
-          watch_ns -= watch_for(watch_ns, [&] {
+          watch_ns -= watch_for(deadline_ns < 0 ? watch_ns : std::min(watch_ns, deadline_ns - now_ns()), [&] {
             return over() || opened_.load(std::memory_order_acquire) != opened;
           });
         lock.lock();
@@ -440,7 +440,7 @@ bool Engine::await_releases() {
   return true;
 }
 
-Status Engine::throttle(int64_t bytes, int64_t ops, Poll poll, void* arg) {
+Status Engine::throttle(int64_t bytes, int64_t ops, Poll poll, void* arg, int64_t timeout_ns) {
   auto under = [&] { return pending_bytes() <= bytes && pending_ops() <= ops; };
   if (under() || current()) return Status::OK;
   Lock lock(mu_);
@@ -451,7 +451,8 @@ Status Engine::throttle(int64_t bytes, int64_t ops, Poll poll, void* arg) {
       // If no native op runs, all that is pending waits for opaque ones, which may themselves
       // wait for this thread: going on is the only safe thing.
       [&] { return under() || (native_running_ == 0 && !any_helpable()); },
-      [] { return true; }, [&] { return any_helpable(); }, poll, arg, -1);
+      [&] { return timeout_ns < 0 || under(); }, [&] { return any_helpable(); }, poll, arg,
+      timeout_ns < 0 ? -1 : now_ns() + timeout_ns);
   throttled_--;
   return status;
 }
