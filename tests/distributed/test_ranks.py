@@ -25,17 +25,7 @@ if launch.find_mpirun() is None:
     pytest.skip("there is no mpirun", allow_module_level=True)
 
 
-def environment(**more):
-    return {
-        **os.environ,
-        "PYTHONPATH": str(pathlib.Path(la.__file__).parent.parent),
-        "LAZYARRAY_CPU_WORKER_NTHREADS": "2",
-        "LAZYARRAY_LAUNCH_GRACE": "0.7",
-        **more,
-    }
-
-
-def launched(processes, file, *args, env=None):
+def launched(processes, file, *args, inherited=os.environ, **env):
     """(status, output) of a program of this folder."""
     done = subprocess.run(
         [sys.executable, "-m", "lazyarray.launch", "-n", str(processes), str(HERE / file), *args],
@@ -44,7 +34,13 @@ def launched(processes, file, *args, env=None):
         text=True,
         check=False,
         timeout=100,
-        env=env or environment(),
+        env={
+            **inherited,
+            "PYTHONPATH": str(pathlib.Path(la.__file__).parent.parent),
+            "LAZYARRAY_CPU_WORKER_NTHREADS": "2",
+            "LAZYARRAY_LAUNCH_GRACE": "0.7",
+            **env,
+        },
     )
     return done.returncode, done.stdout
 
@@ -55,9 +51,8 @@ def run_of_cases(processes):
     return launched(
         processes,
         "cases.py",
-        env=environment(
-            LAZYARRAY_ENGINE_TYPE=RUNS[processes], LAZYARRAY_CPU_WORKER_NTHREADS=threads
-        ),
+        LAZYARRAY_ENGINE_TYPE=RUNS[processes],
+        LAZYARRAY_CPU_WORKER_NTHREADS=threads,
     )
 
 
@@ -82,7 +77,7 @@ def test_two_launches_give_the_same_bits():
         3,
         "cases.py",
         "bits_are_the_same_in_each_launch",
-        env=environment(LAZYARRAY_ENGINE_TYPE=RUNS[4]),
+        LAZYARRAY_ENGINE_TYPE=RUNS[4],
     )
     for k, text in enumerate((output, run_of_cases(3)[1])):
         bits[k] = sorted(re.findall(r"\[\d\] bits (\w+)", text))
@@ -113,12 +108,12 @@ FAULTS = {
 def runs_of_faults():
     """All of them, three at a time: they mostly sleep."""
     pool = concurrent.futures.ThreadPoolExecutor(3)
-    # Made here: pytest changes `os.environ` between the tests, while these threads run.
-    usual = environment()
     # A rank that is inside of MPI takes a second to give up.
-    patient = environment(LAZYARRAY_LAUNCH_GRACE="3")
+    grace = {how: "3" if how == "inside" else "0.7" for how in FAULTS}
+    # Taken here: pytest changes `os.environ` between tests, while these threads run.
+    start = functools.partial(launched, inherited=dict(os.environ))
     return {
-        how: pool.submit(launched, n, "faults.py", how, env=patient if how == "inside" else usual)
+        how: pool.submit(start, n, "faults.py", how, LAZYARRAY_LAUNCH_GRACE=grace[how])
         for how, n in FAULTS.items()
     }
 
@@ -289,7 +284,7 @@ def test_the_digits_are_learnt_as_by_one_process():
     found = {}
     for processes in (1, 2):
         status, output = launched(
-            processes, example, "--epochs", "3", env=environment(LAZYARRAY_CPU_WORKER_NTHREADS="1")
+            processes, example, "--epochs", "3", LAZYARRAY_CPU_WORKER_NTHREADS="1"
         )
         assert status == 0, output
         found[processes] = re.findall(r"loss (\S+)   test accuracy (\S+)%", output)
