@@ -24,7 +24,17 @@ _ATTRIBUTE = (
 )
 _FREE = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF", "STORE_DEREF", "DELETE_DEREF")
 # Who calls these may come to any attribute.
-_ANY_NAME = {"getattr", "setattr", "hasattr", "delattr", "vars", "__dict__", "attrgetter"}
+_ANY_NAME = {
+    "getattr",
+    "setattr",
+    "hasattr",
+    "delattr",
+    "vars",
+    "__dict__",
+    "__getattribute__",
+    "attrgetter",
+    "methodcaller",
+}
 _ANY_GLOBAL = {"globals", "eval", "exec"}
 
 

@@ -130,6 +130,7 @@ class Compiled(Generic[_P, _R]):
         # Python looks at.
         self._varying: dict[Key, str] = {}
         self._fixed: set[Key] = set()
+        self._outlived = 0  # captures whose argument, with attach_grad, was let go of
         update_wrapper(self, function)
 
     @overload
@@ -280,6 +281,9 @@ class Compiled(Generic[_P, _R]):
                     kind.plain = True
                     self._give_up(call, call.constants)
                     return call, None
+                if self._forgets_outlived(call):
+                    kind.plain = True
+                    return call, None
                 last = kind.replays[0] if kind.replays else None
                 # Or the memory that it uses was moved, or gradients reach it in another way.
                 why = last.state.failed() if last and last.program.stands() else None
@@ -322,6 +326,21 @@ class Compiled(Generic[_P, _R]):
             f"{name_of(self._function)} runs op by op for numbers that it has not been given yet: "
             f"it was captured for {constants.captures} of them, and few came again"
         )
+
+    def _forgets_outlived(self, call: _Call) -> bool:
+        """Forgets captures of arguments, with gradients, that are gone; whether there were many."""
+        if not any(is_leaf(x) for x in call.arrays):
+            return False
+        for key, kind in list(self._replays.items()):
+            if kind.replays and all(replay.is_outlived() for replay in kind.replays):
+                del self._replays[key]
+                self._outlived += 1
+                if self._outlived == _GIVEN_UP:
+                    self._warn(
+                        f"{name_of(self._function)} runs op by op for new arrays with attach_grad: "
+                        "it is captured for each, and the last ones were not given twice"
+                    )
+        return self._outlived >= _GIVEN_UP
 
     def _capture(self, call: _Call) -> Replay | None:
         """The replay; None if it is to be tried again, with numbers as constants."""

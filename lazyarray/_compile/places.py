@@ -7,12 +7,13 @@ an object that means those attributes whose names some code in reach uses.
 from __future__ import annotations
 
 import array
-import builtins
 import collections
+import contextlib
 import contextvars
 import functools
 import gc
 import operator
+import queue
 import random
 import sys
 import threading
@@ -27,7 +28,8 @@ from lazyarray.lazy._lazy import ABSENT, Tensor, TracingError, leaf_grad
 
 __all__ = ["Place", "Finder", "IN_DICT"]
 
-IN_DICT, IN_CELL, IN_TYPE, IN_LIST, WHOLE_DICT, DICT_OF, ASKED = range(7)  # as in lazy/guard.pxi
+# As in lazy/guard.pxi.
+IN_DICT, IN_CELL, IN_TYPE, IN_LIST, WHOLE_DICT, DICT_OF, ASKED, COUNT = range(8)
 
 _MOST = 50_000  # places of one function
 
@@ -69,6 +71,8 @@ class Place(NamedTuple):
             return _items(self.holder)
         if self.kind == DICT_OF:
             return self.holder.__dict__
+        if self.kind == COUNT:
+            return len(vars(self.holder) if isinstance(self.holder, type) else self.holder)
         return self.key(self.holder)
 
     def write(self, value: Any) -> None:
@@ -124,9 +128,24 @@ _HELD_IN: dict[Any, str] = {
     collections.UserList: "data",
     collections.UserString: "data",
     collections.ChainMap: "maps",
+    contextlib.nullcontext: "enter_result",
 }
 # What changes in these no comparison would tell.
-_UNFOLLOWED = (array.array, bytearray, memoryview, types.MappingProxyType, threading.local)
+_UNFOLLOWED = (
+    array.array,
+    bytearray,
+    memoryview,
+    queue.Queue,
+    queue.SimpleQueue,
+    types.MappingProxyType,
+    threading.local,
+)
+# What makes random numbers that aren't lazyarray's, by the names that code has for it.
+_GENERATORS = (np.random.default_rng, np.random.RandomState, random.Random, random.SystemRandom)
+_MAKERS = {
+    *("default_rng", "RandomState", "Random", "SystemRandom"),
+    *("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"),
+}
 
 
 def _pythons(container: Any) -> Any:
@@ -150,7 +169,9 @@ def _in_context(of: contextvars.ContextVar[Any]) -> Any:
 
 
 def _bytes(of: np.ndarray) -> tuple[Any, ...]:
-    return (of.dtype.str, of.shape, of.tobytes())
+    mask = of.mask.tobytes() if isinstance(of, np.ma.MaskedArray) else b""  # tobytes() fills
+    data = of.data if isinstance(of, np.ma.MaskedArray) else of
+    return (of.dtype.str, of.shape, data.tobytes(), mask)
 
 
 class _Slot:
@@ -228,6 +249,10 @@ class Finder:
         self._referrers: dict[int, set[str]] = {}
         self._codes: set[tuple[types.CodeType, int]] = set()
         self._types: set[tuple[type, str]] = set()
+        self.makes: str | None = None  # what leads to a generator that it makes
+
+    def _make(self, path: str) -> None:
+        self.makes = self.makes or path
 
     def _add(self, kind: int, holder: Any, key: Any, path: str) -> None:
         self._places.append(Place(kind, holder, key, path))
@@ -243,8 +268,10 @@ class Finder:
     # -- values
 
     def _visit(self, x: Any, path: str) -> None:
-        if is_atom(x) and not isinstance(x, (type, types.ModuleType)):
+        if is_atom(x) and not isinstance(x, (type, types.ModuleType)) and not _is_users(type(x)):
             return
+        if any(x is made for made in _GENERATORS):
+            self._make(path)
         if type(x) is list:  # who holds it
             name = path.rpartition(".")[2]
             self._referrers.setdefault(id(x), set()).add(name)
@@ -267,19 +294,23 @@ class Finder:
             # What it keeps is for ever what the function gave.
             self._todo.append((x.__wrapped__, path))
             self.arrays += _cached(x)
-        elif isinstance(x, functools.partial):
+        elif isinstance(x, (functools.partial, functools.partialmethod)):
             self._todo += [(x.func, path), (x.args, path), (x.keywords, path)]
+        elif isinstance(x, functools.singledispatchmethod):
+            self._todo += [(x.func, path), (x.dispatcher, path)]
         elif isinstance(x, (staticmethod, classmethod)):
             self._todo.append((x.__func__, path))
         elif isinstance(x, property):
             self._todo += [(f, path) for f in (x.fget, x.fset, x.fdel) if f is not None]
         elif isinstance(x, functools.cached_property):
             self._todo.append((x.func, path))
-        elif isinstance(x, operator.attrgetter):
+        elif isinstance(x, (operator.attrgetter, operator.methodcaller)):
             self._any_attribute = True
         elif isinstance(x, type):
             self._type(x, path)
         elif isinstance(x, types.ModuleType):
+            if x in (np, np.random, random) and self._attributes & _MAKERS:
+                self._make(path)
             if not _is_pythons(x):
                 for name in self._attributes & vars(x).keys():
                     self._add(IN_DICT, vars(x), name, f"{path}.{name}")
@@ -331,7 +362,8 @@ class Finder:
         attributes = getattr(x, "__dict__", None)
         if type(attributes) is dict and cls.__dictoffset__:
             self._add(DICT_OF, x, cls, path)
-            if self._any_attribute:
+            self._add(COUNT, attributes, None, path)  # one that hides the class's may come
+            if self._any_attribute or _is_numeric(cls):
                 self._add(WHOLE_DICT, attributes, ".", path)
                 self._todo += [(value, f"{path}.{name}") for name, value in attributes.items()]
             else:
@@ -363,18 +395,23 @@ class Finder:
                 self._add(IN_DICT, attributes, name, f"{path}.{name}")
 
     def _type(self, cls: type, path: str) -> None:
-        """The attributes of a class that are used, and what Python calls by itself."""
+        """The attributes of a class that are used, and what Python or a base class calls."""
+        bases = [owner for owner in cls.__mro__ if owner.__module__ != "builtins"]
+        called = not all(_is_users(owner) for owner in bases)
+        if type(cls) is not type and _is_users(type(cls)) and cls is not type(cls):
+            self._todo.append((type(cls), path))
         for owner in cls.__mro__:
-            module = sys.modules.get(owner.__module__)
-            file = getattr(module, "__file__", None)
-            if owner.__module__ == "builtins" or (file and is_foreign(file)):
+            if not _is_users(owner):
                 continue
+            if (owner, "") not in self._types:
+                self._types.add((owner, ""))
+                self._add(COUNT, owner, None, owner.__name__)
             for name in vars(owner):
                 hidden = name.startswith("__") and name.endswith("__")
-                if not hidden and name not in self._attributes:
-                    continue
                 value = vars(owner)[name]
-                if hidden and not isinstance(value, types.FunctionType):
+                if name not in self._attributes and not (
+                    (hidden or called) and isinstance(value, types.FunctionType)
+                ):
                     continue
                 if (cls, name) not in self._types and not isinstance(
                     value, types.MemberDescriptorType
@@ -389,6 +426,7 @@ class Finder:
         code = f.__code__
         mine = any(f is getattr(root, "__func__", root) for root in self._roots)
         if is_foreign(code.co_filename) and not mine:
+            self._wrapped(f, path)
             return
         for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=True):
             place = Place(IN_CELL, cell, None, name)
@@ -407,13 +445,22 @@ class Finder:
         self._know(names, code.co_filename)
         for name in names.globals:
             value = f.__globals__.get(name, ABSENT)
-            if value is ABSENT and hasattr(builtins, name):
-                continue
-            self._add(IN_DICT, f.__globals__, name, name)
+            self._add(IN_DICT, f.__globals__, name, name)  # also where it's a builtin's yet
             self._todo.append((value, name))
         for name in names.modules:
             if name in sys.modules:
                 self._todo.append((sys.modules[name], name))
+
+    def _wrapped(self, f: types.FunctionType, path: str) -> None:
+        """The functions that a decorator of Python's, NumPy's or ours was given, and calls."""
+        held: list[Any] = [f.__dict__.get("__wrapped__")]
+        for cell in f.__closure__ or ():
+            try:
+                held.append(cell.cell_contents)
+            except ValueError:
+                continue
+        held += [x for found in held if type(found) is dict for x in found.values()]
+        self._todo += [(x, path) for x in held if isinstance(x, _CALLED)]
 
     def _know(self, names: Names, file: str) -> None:
         self._attributes |= names.attributes
@@ -424,6 +471,25 @@ class Finder:
         for known, new in ((self.stored, names.stored), (self._appended, names.appended)):
             for name, line in new.items():
                 known.setdefault(name, f"{file}:{line}")
+
+
+_CALLED = (types.FunctionType, types.MethodType, functools.partial)
+
+
+def _is_users(cls: type) -> bool:
+    """Whether a class is not of Python's, NumPy's or ours."""
+    if cls.__module__ in ("builtins", "numpy"):
+        return False
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return not (file and is_foreign(file))
+
+
+def _is_numeric(cls: type) -> bool:
+    """Whether objects of a class may hold what only NumPy's code or ours names."""
+    return any(
+        owner.__module__.startswith(("numpy.", "lazyarray.")) and not _is_users(owner)
+        for owner in cls.__mro__
+    )
 
 
 def _is_pythons(module: types.ModuleType) -> bool:

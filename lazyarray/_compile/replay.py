@@ -20,6 +20,7 @@ from lazyarray._compile.trees import (
     with_numbers,
 )
 from lazyarray.autograd._walk import walk
+from lazyarray.autograd.scopes import is_training
 from lazyarray.functions import creation
 from lazyarray.lazy._lazy import (
     Program,
@@ -167,6 +168,8 @@ class Replay:
             self._kept = program.read_after(0)
             # The arguments that the gradient reads; if the function runs again, it reads them all.
             self._read = [i for i, x in enumerate(stand_ins) if program.uses_after(x, 0)]
+            self._read_outputs = [i for i, y in enumerate(outputs) if program.uses_after(y, 0)]
+            self._trains = is_training()
 
     def _capture(
         self, encoder: Encoder, stand_ins: list[NDArray], tree: Any, numbers: list[Any]
@@ -270,6 +273,11 @@ class Replay:
         """Whether all is as it was at the capture, where nothing varies."""
         return self._guard.stands(self.program)
 
+    def is_outlived(self) -> bool:
+        """Whether an argument that it has by reference is nobody's but its own any more."""
+        # Held by the list, the loop and the question.
+        return any(x is not None and sys.getrefcount(x) <= 3 for x in self._fixed[: self._own])
+
     def takes(self, arrays: list[Any], numbers: list[Any]) -> bool:
         """Whether all is as it was at the capture. What the state holds is appended."""
         return self.program.stands() and self._guard.check(arrays, numbers)
@@ -324,7 +332,8 @@ class Replay:
                 results[i] = g
             return results
 
-        saves = [*[arrays[i] for i in self._read], *self._kept]
+        saves = [*[arrays[i] for i in self._read], *[outputs[i] for i in self._read_outputs]]
+        saves += self._kept
         first = len(saves)
         heads_like = self.program.inputs[1]  # type: ignore[index]
         note_call(
@@ -342,6 +351,11 @@ class Replay:
             raise NotImplementedError(
                 f"gradients of gradients run {name_of(self._function)} again, which draws random "
                 "numbers, writes arrays in place or changes its state: take them without la.compile"
+            )
+        if not self._guard.check(None, None) or is_training() != self._trains:
+            raise RuntimeError(
+                f"gradients of gradients run {name_of(self._function)} again, and what it uses "
+                "is not what it was any more"
             )
         args, kwargs = filled(tree, iter(arrays))
         encoder = Encoder(arrays, self.state.known)

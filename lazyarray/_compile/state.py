@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyarray._compile.places import ASKED, DICT_OF, Finder, Place, is_compiled
-from lazyarray._compile.trees import Encoder, filled, flattened, is_atom, taken
+from lazyarray._compile.places import ASKED, COUNT, DICT_OF, Finder, Place, is_compiled
+from lazyarray._compile.trees import Encoder, exchanged, flattened, is_atom, taken
 from lazyarray.lazy._lazy import (
     ABSENT,
     Guard,
@@ -50,6 +50,11 @@ class State:
         if found.iterators:
             raise TracingError(
                 f"{found.iterators[0]} is an iterator: a replay would not advance it"
+            )
+        if found.makes:
+            raise TracingError(
+                f"it makes a generator of random numbers ({found.makes}) that isn't lazyarray's: a "
+                "replay would not make it anew"
             )
         self.arrays: list[Any] = []
         self.numbers: list[Any] = []
@@ -125,7 +130,7 @@ class State:
             return numbers[expected.first]
         if expected.tree is None:
             return self._stand_ins[expected.first]
-        put = filled(flattened(was, []), iter(self._stand_ins[expected.first :]))
+        put = exchanged(was, iter(self._stand_ins[expected.first :]))
         self._trees.append((expected, put))
         return put
 
@@ -148,6 +153,8 @@ class State:
                 raise TracingError("it changes a list or dict in place that each call makes anew")
         effects = []
         for place, put in zip(self.found.places, self._put, strict=True):
+            if place.kind == COUNT:
+                continue
             now = place.read()
             if now is put or (place.is_whole and _same(now, put)) or alike(now, put):
                 continue
@@ -182,6 +189,8 @@ class State:
         """Leaves all as it was; if all was captured, lists keep constants that were appended."""
         self._put, self._trees, self._stand_ins = [], [], []
         for place, was in zip(self.found.places, self._before, strict=True):
+            if place.kind == COUNT:
+                continue
             now = place.read()
             if now is not was and not (place.is_whole and _same(now, was)):
                 place.write(was)
@@ -204,6 +213,8 @@ class State:
         i = self.guard.failure()
         place, was = self.found.places[i], self._expected_values[i]
         now = place.read()
+        if place.kind == COUNT:
+            return place.path, f"{was} to {now} attributes"
         if not place.is_whole and not isinstance(place.holder, np.ndarray):
             if _may_vary(now) and _may_vary(self._before[i]):
                 self._varying[_key(place)] = place.path

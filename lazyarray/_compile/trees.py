@@ -6,7 +6,7 @@ import enum
 import inspect
 import types
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,21 @@ def filled(tree: Any, leaves: Iterator[Any]) -> Any:
     return mapped(tree, lambda x: next(leaves) if x is LEAF else x)
 
 
+def exchanged(tree: Any, leaves: Iterator[Any]) -> Any:
+    """The tree with the next of ``leaves`` in the place of each array; what holds none is kept."""
+    if isinstance(tree, (Tensor, np.ndarray)):
+        return next(leaves)
+    if type(tree) in (list, tuple) or is_named(tree):
+        new = [exchanged(t, leaves) for t in tree]
+        if all(a is b for a, b in zip(new, tree, strict=True)):
+            return tree
+        return type(tree)(*new) if is_named(tree) else type(tree)(new)
+    if type(tree) is dict:
+        items = {key: exchanged(t, leaves) for key, t in tree.items()}
+        return tree if all(items[key] is t for key, t in tree.items()) else items
+    return tree
+
+
 class _Same:
     """A key that is equal for the same object alone."""
 
@@ -136,15 +151,21 @@ def frozen(tree: Any, numbers: list[Any] | None = None) -> Hashable:
     if kind is list or isinstance(tree, tuple):
         return (kind, tuple([frozen(t, numbers) for t in tree]))
     if kind is dict:
-        return (dict, tuple([(key, frozen(t, numbers)) for key, t in tree.items()]))
-    if type(tree) is Number:
+        return (dict, tuple([(frozen(key), frozen(t, numbers)) for key, t in tree.items()]))
+    if kind is Number:
         return (Number,)
+    if isinstance(tree, np.generic):
+        return (kind, tree.dtype, tree.tobytes())
     if isinstance(tree, (float, complex)):
-        return (type(tree), repr(tree))  # 0.0 and -0.0 are not the same, and NaN is
-    if is_atom(tree) or _is_value(tree):
-        return (type(tree), tree)  # nor are 1, 1.0 and True
+        return (kind, repr(tree))  # 0.0 and -0.0 are not the same, and NaN is
+    if is_atom(tree):
+        return (kind, tree)  # nor are 1, 1.0 and True
+    if _is_value(tree):
+        return (kind, tuple([frozen(getattr(tree, f.name)) for f in fields(tree)]))
     hash(tree)  # TypeError for what may not be an argument
-    return (type(tree), tree if isinstance(tree, frozenset) else _Same(tree))
+    if kind is frozenset:
+        return (kind, frozenset([frozen(t) for t in tree]))
+    return (kind, _Same(tree))
 
 
 def _is_value(x: Any) -> bool:
@@ -213,11 +234,24 @@ class Source:
 OUTPUT, GIVEN, NUMBER = range(3)
 
 
+class Known:
+    """A place in a result where a list, dict or tuple is that was there before: itself, no copy."""
+
+    __slots__ = ("container",)
+
+    def __init__(self, container: Any) -> None:
+        self.container = container
+
+
 def built(tree: Any, sources: tuple[list[Any], Any, list[Any]]) -> Any:
     """The tree with what its sources stand for."""
-    if type(tree) is Source:
-        return sources[tree.of][tree.index]
-    return mapped(tree, lambda x: sources[x.of][x.index] if type(x) is Source else x)
+
+    def leaf(x: Any) -> Any:
+        if type(x) is Source:
+            return sources[x.of][x.index]
+        return x.container if type(x) is Known else x
+
+    return mapped(tree, leaf)
 
 
 class Encoder:
@@ -255,7 +289,9 @@ class Encoder:
             raise TracingError(f"{what} is a NumPy array of what lazyarray can't hold ({x.dtype})")
         if isinstance(x, np.ndarray) and not strict:
             return self.output(array(x))
-        if is_atom(x) or self._known(x):
+        if self._known(x):
+            return Known(x) if isinstance(x, (list, tuple, dict)) else x
+        if is_atom(x):
             return x
         if type(x) in (list, dict):
             if id(x) in self._containers:

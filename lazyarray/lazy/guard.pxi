@@ -95,6 +95,7 @@ cdef enum PlaceKind:
     WHOLE_DICT   # all of them: keys and values by turns
     DICT_OF      # which dict an object's attributes are in, and its class
     ASKED        # what a function says of the object
+    COUNT        # how many items a dict, or that of a class, has
 
 
 cdef struct Check:
@@ -182,6 +183,8 @@ cdef class Guard:
             return True
         if c.kind == DICT_OF:
             return type(holder) is <object>c.key and PyObject_GenericGetDict(holder, NULL) is was
+        if c.kind == COUNT:
+            return len(holder.__dict__ if isinstance(holder, type) else holder) == was
         items = (<object>c.key)(holder)
         if type(was) is not tuple or type(items) is not tuple:
             return self.same(<PyObject*>items, was, arrays, numbers)

@@ -13,7 +13,15 @@ from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _rows
 from lazyarray.random._draws import Sharing
 from lazyarray.random.distributions import Distributions
-from lazyarray.random.stream import Call, Distribution, Size, Stream, at_once, shape_or_none
+from lazyarray.random.stream import (
+    Call,
+    Distribution,
+    Size,
+    Stream,
+    at_once,
+    made_outside,
+    shape_or_none,
+)
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -71,6 +79,7 @@ class Generator(Distributions):
         *,
         device: DeviceLike = None,
     ) -> None:
+        made_outside("Generator")
         if not isinstance(bit_generator, np.random.Generator):
             bit_generator = np.random.Generator(bit_generator)
         super().__init__(bit_generator, chosen(ctx, device) or current_context(), _judge)

@@ -9,7 +9,7 @@ import numpy as np
 
 from lazyarray.context import chosen, current_context
 from lazyarray.random.distributions import Distributions
-from lazyarray.random.stream import Distribution, Size, at_once
+from lazyarray.random.stream import Distribution, Size, at_once, made_outside
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -44,6 +44,8 @@ class RandomState(Distributions):
     array([0.5488135 , 0.71518937])
     """
 
+    _of_module = False
+
     def __init__(
         self,
         seed: ArrayLike | np.random.BitGenerator | np.random.RandomState | None = None,
@@ -51,6 +53,8 @@ class RandomState(Distributions):
         *,
         device: DeviceLike = None,
     ) -> None:
+        if not self._of_module:  # those are made as they are first used
+            made_outside("RandomState")
         given: Any = seed
         made = given if isinstance(given, np.random.RandomState) else np.random.RandomState(given)
         super().__init__(made, chosen(ctx, device) or current_context(), _judge)

@@ -27,6 +27,8 @@ class ModuleStream(RandomState):
     don't know is drawn by a ``Generator`` on the same bits: ``integers``, an ``axis``.
     """
 
+    _of_module = True
+
     def __init__(self, generator: np.random.RandomState, device: Device) -> None:
         super().__init__(generator, device=device)
         self._seeded(None)  # it was made for this stream

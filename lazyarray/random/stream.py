@@ -14,7 +14,7 @@ import numpy as np
 
 from lazyarray.functions.creation import shape_of
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Giving, Tensor, returned
+from lazyarray.lazy._lazy import Giving, Tensor, TracingError, is_capturing, returned
 from lazyarray.lazy.cuda import draws
 from lazyarray.ops import _rows
 from lazyarray.random._draws import Drawn, Method, Source, parameters_of
@@ -193,6 +193,12 @@ _plan = lru_cache(maxsize=1024, typed=True)(_planned)
 
 
 _NUMPYS = (np.random.BitGenerator, np.random.Generator, np.random.RandomState)
+
+
+def made_outside(what: str) -> None:
+    """TracingError where ops are captured: a generator made there would go on from run to run."""
+    if is_capturing():
+        raise TracingError(f"a {what} is made while it is traced: a replay would not make it anew")
 
 
 class Stream(Drawn):
