@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib as _importlib
 import os as _os
 import sys as _sys
+import threading as _threading
 import typing as _typing
 
 from lazyarray import _gil as _gil  # first of all
@@ -48,6 +49,7 @@ from lazyarray._ndarray import NDArray, Scalar
 from lazyarray._scalar_mode import *  # noqa: F403
 from lazyarray._scalars import *  # noqa: F403
 from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu, gpu_count
+from lazyarray.engine._engine import hold_at_fork as _hold_at_fork
 from lazyarray.functions.archives import *  # noqa: F403
 from lazyarray.functions.bits import *  # noqa: F403
 from lazyarray.functions.broadcasting import *  # noqa: F403
@@ -213,11 +215,14 @@ if _typing.TYPE_CHECKING:
     from lazyarray.graph import AttrScope, Executor, Graph, Symbol, spec, sym
     from lazyarray.lib import scimath as emath
 else:  # hidden from type checkers, to which it would promise every name
+    _importing = _threading.RLock()
+    _hold_at_fork(_importing, pushes=True)
 
     def __getattr__(name: str) -> _typing.Any:
         if name in _LATER:
             room, _, inner = _LATER[name].partition(":")
-            found = _importlib.import_module(f"lazyarray.{room}")
+            with _importing:  # a child of a fork could not import what another thread was importing
+                found = _importlib.import_module(f"lazyarray.{room}")
             # For the next time; what somebody else has put there meanwhile stays.
             return globals().setdefault(name, getattr(found, inner) if inner else found)
         return _hints.refuse(_public.namespace, name)

@@ -101,6 +101,7 @@ from lazyarray.lazy._lazy cimport (
     whole_at,
 )
 from lazyarray.storage._storage cimport Chunk, need_memory
+from lazyarray.lazy._lazy cimport noting
 from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, call_of_ufunc, calls_ufuncs, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, goes_first, has_own_way, is_foreign, is_held, is_operand, plain, masked_set, \
     part_of, picked, picked_elements, raveled_in, reordered, reshaped, squeezed, store_item, stored_at, stored_elements, swapped, transposed, viewed_as
 
@@ -352,9 +353,13 @@ cdef class Array(Values):
     def detach(self):
         """A view of the array whose values are constants to ``backward``.
 
+        In a graph that is traced it is a call of its own, which gives a read-only array.
+
         Returns: a view of the same shape.
         Raises: nothing.
         """
+        if noting() is not NULL:
+            return detached_in_graph(<object>noting(), self)
         return detached(self)
 
     # -- NumPy's protocols

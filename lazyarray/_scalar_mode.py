@@ -12,7 +12,7 @@ from typing import Any
 
 from lazyarray import _memmap, _public, functions, ops, protocols
 from lazyarray._flat import flatiter
-from lazyarray.engine._engine import Scope
+from lazyarray.engine._engine import Scope, hold_at_fork
 from lazyarray.lazy._lazy import numpys, read_scalars
 from lazyarray.ops._rows import Public
 
@@ -21,6 +21,7 @@ __all__ = ["set_scalars"]
 _KINDS = ("array", "numpy")
 _VARIABLE = "LAZYARRAY_SCALARS"
 _lock = threading.RLock()
+hold_at_fork(_lock, pushes=True)
 _now = "array"
 _changing: list[str] = []  # kinds to which a change has begun, and was not ended
 

@@ -267,6 +267,8 @@ cdef class RealScalar(Scalar):
         Returns: a tuple of two ints, the second of which is positive.
         Raises: OverflowError for an infinite value; ValueError for a NaN.
         """
+        if self.dtype.char == "g":
+            return self.asnumpy()[()].as_integer_ratio()
         return float(self).as_integer_ratio()
 
     def hex(self):

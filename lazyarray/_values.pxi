@@ -357,3 +357,15 @@ cdef class Values(Methods):
         if spec:
             raise TypeError("unsupported format string passed to lazyarray.NDArray.__format__")
         return str(self)
+
+
+cdef object detached_in_graph(object notes, Tensor x):
+    """The result of a node: a copy, as a node gives new arrays. It is read-only, as writes to it would not reach ``x``."""
+    notes.begin("ndarray.detach", (x,), {})
+    cdef Tensor t = None
+    try:
+        t = detached(x.copy(order="K"))
+        t.v.readonly = True
+        return t
+    finally:
+        notes.end(t)

@@ -15,6 +15,7 @@ from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Self, TypeV
 from lazyarray._compile.replay import CLASH, Escaped, Looked, Replay, name_of
 from lazyarray._compile.state import Key, State
 from lazyarray._compile.trees import LEAF, flattened, frozen, mapped, number_paths
+from lazyarray.engine._engine import hold_at_fork
 from lazyarray.lazy._lazy import (
     NumberAsked,
     Tensor,
@@ -49,6 +50,7 @@ _GIVEN_UP = 32
 # While one thread captures, what stands for arrays is where other threads look for them. A replay
 # that writes to the state holds it, too, from what it takes there to what it stores there.
 _lock = threading.RLock()
+hold_at_fork(_lock, pushes=True)
 
 
 class _Kind:

@@ -275,8 +275,9 @@ class Replay:
 
     def is_outlived(self) -> bool:
         """Whether an argument that it has by reference is nobody's but its own any more."""
-        # Held by the list, the loop and the question.
-        return any(x is not None and sys.getrefcount(x) <= 3 for x in self._fixed[: self._own])
+        fixed, own = self._fixed, range(self._own)
+        # Held by the list and the question.
+        return any(fixed[i] is not None and sys.getrefcount(fixed[i]) <= 2 for i in own)
 
     def takes(self, arrays: list[Any], numbers: list[Any]) -> bool:
         """Whether all is as it was at the capture. What the state holds is appended."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lazyarray.autograd.scopes import is_training, pause
-from lazyarray.lazy._lazy import Tensor, note_call
+from lazyarray.autograd.scopes import is_recording, is_training, pause
+from lazyarray.lazy._lazy import Tensor, TracingError, is_noting, note_call, tracked
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -78,12 +78,32 @@ class Function:
         raise NotImplementedError(f"{type(self).__name__} has no backward()")
 
     def __call__(self, *inputs: Any) -> Any:
-        """Runs ``forward`` and records the call."""
+        """Runs ``forward`` and records the call.
+
+        Args:
+            *inputs: arrays, and what else ``forward`` takes.
+        Returns: what ``forward`` gives.
+        Raises: RuntimeError for a second call, and where ``forward`` has written to an input of
+            which gradients are recorded; TypeError unless it gives arrays; ``TracingError`` where a
+            graph is traced, which would not keep the gradient; what ``forward`` raises.
+        """
         if self._called:
             raise RuntimeError("an autograd.Function is for one call: make another instance")
+        if is_noting():
+            raise TracingError(
+                f"{type(self).__name__} has a gradient of its own, which a graph would not keep"
+            )
         self._called = True
+        before = [x.var._issued for x in inputs if isinstance(x, Tensor)]
         with pause(train_mode=is_training()):
             outputs = self.forward(*inputs)
+        if is_recording() and any(map(tracked, inputs)):
+            now = [x.var._issued for x in inputs if isinstance(x, Tensor)]
+            if now != before:
+                raise RuntimeError(
+                    f"{type(self).__name__}.forward has written to an input, of which a gradient "
+                    "may be taken: give a new array"
+                )
         several = isinstance(outputs, (tuple, list))
         results = list(outputs) if several else [outputs]
         for i, y in enumerate(results):

@@ -6,6 +6,8 @@ from contextlib import ContextDecorator
 
 from lazyarray.lazy._lazy import (
     RecordingScope,
+    TracingError,
+    is_noting,
     is_recording,
     is_training,
     set_recording,
@@ -53,13 +55,15 @@ def pause(train_mode: bool = False) -> _Scope:
     Args:
         train_mode: whether ops that differ in training run so.
     Returns: a scope, for ``with``.
-    Raises: nothing.
+    Raises: ``TracingError`` where a graph is traced, which keeps no pause, but ``x.detach()``.
 
     >>> import lazyarray as la
     >>> with la.autograd.record(), la.autograd.pause():
     ...     la.autograd.is_recording()
     False
     """
+    if is_noting():
+        raise TracingError("a graph keeps no pause(): use x.detach() for what is to be a constant")
     return _Scope(False, bool(train_mode))
 
 

@@ -342,7 +342,7 @@ cdef class Engine:
     cdef object __weakref__
     cdef int flush(self) except -1
     cdef int wait_var(self, CVar* var, bint everything) except -1
-    cdef int push_op(self, COp* op, bint exported) except -1
+    cdef int push_op(self, COp* op, bint exported, tuple written) except -1
     cdef int finish_var(self, CVar* var) except -1
     cdef int create(self, Policy policy, object num_workers) except -1
     cdef int check_operator(self, Opr op) except -1

@@ -308,10 +308,10 @@ cdef class Engine:
         op.payload.run = _run_async_task if is_async else _run_task
         op.payload.is_async = is_async
         op.payload.brief = brief
-        for o in mutable_vars + overwrites:
-            v = o
-            v.c.issued += 1
-        self.push_op(op, len(exported) > 0)
+        written = mutable_vars + overwrites
+        for o in written:
+            (<Var>o).c.issued += 1
+        self.push_op(op, len(exported) > 0, written)
         for o in exported:  # the op has run; what it launched may be under way
             self.finish_var((<Var>o).c)
         return 0
@@ -327,14 +327,20 @@ cdef class Engine:
             check_status(status, interrupt)
         return 0
 
-    cdef int push_op(self, COp* op, bint exported) except -1:
-        """Pushes; where ops run at the call (naive, at exit), waits and raises the op's error."""
+    cdef int push_op(self, COp* op, bint exported, tuple written) except -1:
+        """Pushes; where ops run at the call (naive, at exit), waits and raises the op's error.
+
+        The writes of ``written`` are counted already, and are no more if the push is refused.
+        """
         # With the GIL held: nobody takes it under the engine's mutex, so this can't deadlock.
         cdef CEngine* c = self.c
         cdef bint here = c.runs_here()
         # Nor does the pusher go on while an op touches memory that others can see (`exported`). Not so
         # for an asynchronous one, which may be for the pusher to complete.
         cdef Status status = c.push(op, True, here or exported)
+        if status != OK:
+            for o in written:
+                (<Var>o).c.issued -= 1
         check_status(status, None)
         if not here and not exported:
             return 0

@@ -148,7 +148,8 @@ cdef int step_aside() except -1:
 
 
 _interrupt = None  # what a signal handler raised as a fork was prepared
-_held_at_forks, _holds = [], []  # locks of other modules, and those that are held now
+# Locks of other modules, those that are taken while the engines still run, and those that are held now.
+_held_at_forks, _held_before, _holds = [], [], []
 _forking = []  # engines: those that live when a fork comes live until it is over
 
 
@@ -180,6 +181,9 @@ def _before_fork():
     cdef vector[CEngine*] all
     global _interrupt
     deadline = time.monotonic() + FORK_DRAIN_SECONDS
+    for lock in _held_before:  # whoever has one for longer than that may wait for this thread
+        if lock.acquire(timeout=max(0, deadline - time.monotonic())):
+            _holds.append(lock)
     hold = _FORK_HOLD_SECONDS
     drained = inside = again = False
     _interrupt = None
@@ -216,9 +220,12 @@ cdef int _let_go() except -1:
     return 0
 
 
-def hold_at_fork(lock):
-    """Has a lock be held as the process forks: taken when the engines are at rest, since ops may need it before."""
-    _held_at_forks.append(lock)
+def hold_at_fork(lock, *, pushes=False):
+    """Has a lock be held as the process forks, so that no child finds it taken by a thread that it hasn't got.
+
+    It is taken when the engines are at rest, since ops may need it before; if who holds it ``pushes``, before that.
+    """
+    (_held_before if pushes else _held_at_forks).append(lock)
 
 
 def _after_fork_in_parent():

@@ -111,7 +111,7 @@ def _by_numpy(x: NDArray, places: NDArray, axis: int, edge_order: Any) -> NDArra
         [x, places],
         x.shape,
         axis,
-        mini=lambda v, p: np.gradient(v, p, axis=axis),
+        mini=lambda v, p: np.gradient(v, p, axis=axis, edge_order=edge_order),
         cost=3000 + 10.0 * x.size,
     )
 

@@ -19,7 +19,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray import _public
 from lazyarray.functions.creation import zeros_like
 from lazyarray.functions.manipulation import expand_dims, moveaxis, permute_dims
-from lazyarray.lazy._lazy import Tensor, UsersOwn
+from lazyarray.lazy._lazy import Tensor, UsersOwn, is_capturing
 from lazyarray.ops import hosts
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import operands, values
@@ -113,8 +113,8 @@ _VECTORIZED = ("pyfunc", "otypes", "excluded", "cache", "signature", "__name__")
 class vectorize:
     """A function of numbers as a function of arrays, as ``numpy.vectorize``; also a decorator.
 
-    With ``otypes`` a call is recorded as one instruction. Waits for the values without them, or
-    with a ``signature``: what the function gives first decides dtype and shape.
+    Waits for the values: the function, which may read what the program changes later, is called at
+    the call, as NumPy does. In a trace a call with ``otypes`` is one instruction.
 
     Args:
         pyfunc: takes and gives numbers, or with a ``signature`` arrays; without it this is a
@@ -176,7 +176,8 @@ class vectorize:
 
         looped = [o for key, o in given.items() if key not in self.excluded]
         held = all(holdable(np.empty(0, t)) for t in self.otypes or ())
-        if self.otypes is None or self.signature is not None or not looped or not held:
+        traced = is_capturing() and self.otypes is not None and self.signature is None
+        if not traced or not looped or not held:
             refuse("vectorize", *lazy.values())
             results = call_numpy({key: values(o, "vectorize()") for key, o in lazy.items()})
             if all(holdable(o) for o in given.values()):

@@ -19,9 +19,10 @@ from lazyarray.functions.ranges import linspace
 from lazyarray.functions.rearranging import flip
 from lazyarray.functions.rounding import round
 from lazyarray.lazy._lazy import Tensor, note_constant
+from lazyarray.ops import hosts
 from lazyarray.ops import names as op
-from lazyarray.ops._differentiable import follows
-from lazyarray.ops._layout import gil_op, values
+from lazyarray.ops._differentiable import follows, refuse
+from lazyarray.ops._layout import values
 from lazyarray.ops._rows import asarray, assign_to, probe
 
 if TYPE_CHECKING:
@@ -78,16 +79,10 @@ def pad(
     x = asarray(array)
     widths = _widths(pad_width, x.ndim)
     shape = tuple([before + n + after for n, (before, after) in zip(x.shape, widths, strict=True)])
-    if callable(mode):
-        return gil_op(
-            "pad",
-            lambda v: np.pad(v, widths, mode, **kwargs),  # type: ignore[call-overload]
-            [x],
-            shape,
-            "function",
-            mini=lambda v: np.pad(v, 0),  # lays the result out alike; the function isn't called
-            cost=1e5 + 20.0 * x.size,
-        )
+    if callable(mode):  # at the call: it may read what the program changes later
+        refuse("pad", x)
+        made = np.pad(values(x, "pad()"), widths, mode, **kwargs)  # type: ignore[call-overload]
+        return hosts.to_lazy(made, x.device)
     if mode not in _OPTIONS:
         raise ValueError(f"mode '{mode}' is not supported")
     unsupported = set(kwargs) - _OPTIONS[mode]

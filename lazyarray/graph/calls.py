@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from lazyarray import autograd
 from lazyarray.context import Context
 from lazyarray.engine import Device
 from lazyarray.engine._engine import Scope
 from lazyarray.graph import registry
 from lazyarray.graph.nodes import caller, mapped
-from lazyarray.lazy._lazy import Program, Tensor, note_calls
+from lazyarray.lazy._lazy import Program, Tensor, detached, note_calls, paused
 from lazyarray.ops import _rows
 
 SETITEM = "setitem"  # x[key] = value: the one call here that changes its argument
@@ -75,8 +74,8 @@ MARK = "mark"
 
 def mark(arrays: list[Any]) -> None:
     """An instruction that does nothing, but shows how arrays lie in memory."""
-    with autograd.pause(train_mode=autograd.is_training()):
-        _rows.call(MARK, _nothing, [x.detach() for x in arrays], [])
+    with paused():
+        _rows.call(MARK, _nothing, [detached(x) for x in arrays], [])
 
 
 def _nothing(outs: list[Any], ins: list[Any]) -> None:

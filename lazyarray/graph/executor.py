@@ -16,7 +16,16 @@ from lazyarray.graph import memory
 from lazyarray.graph.infer import infer, reshaped
 from lazyarray.graph.nodes import Entry, Node, Spec, output_name, shape_of
 from lazyarray.graph.placement import devices_of, groups, placed
-from lazyarray.lazy._lazy import History, Program, Tensor, attach_leaf, recorded, undetached
+from lazyarray.lazy._lazy import (
+    History,
+    Program,
+    Tensor,
+    attach_leaf,
+    is_recording,
+    recorded,
+    tracked,
+    undetached,
+)
 from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
@@ -54,19 +63,31 @@ def _thread_name(ident: int) -> str | None:
 
 
 class _Leaves(Scope):
-    """Within the block an executor's arguments collect gradients in its arrays."""
+    """Within the block an executor's arguments collect gradients in its arrays.
+
+    ``arrays`` are those to compute with. One that shares memory with an earlier argument is a copy:
+    a gradient is that of an argument, and memory has only one.
+    """
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
         self._before: list[History] = []
+        self.arrays: dict[Node, NDArray] = {}
 
-    def _enter(self) -> None:
+    def _enter(self) -> _Leaves:
         executor = self._executor
+        self.arrays = arrays = dict(executor._given)
         nodes = executor.graph.arguments
-        self._before = [History(executor._given[n]) for n in nodes]
+        taken: set[Any] = set()
+        for node in nodes:
+            if arrays[node].var in taken:
+                arrays[node] = arrays[node].copy()
+            taken.add(arrays[node].var)
+        self._before = [History(arrays[n]) for n in nodes]
         for node in nodes:
             grad = executor._gradients.get(node.name)
-            attach_leaf(executor._given[node], grad, executor._requests.get(node.name, "null"))
+            attach_leaf(arrays[node], grad, executor._requests.get(node.name, "null"))
+        return self
 
     def _leave(self) -> None:
         for history in self._before:
@@ -197,8 +218,13 @@ class Executor:
             **kwargs: values of arguments, by name.
         Returns: a list of arrays: the outputs, which the next ``forward`` overwrites.
         Raises: TypeError for a name that is no argument's; ValueError for a value of another shape;
-            RuntimeError while another thread uses the executor.
+            RuntimeError while another thread uses the executor; NotImplementedError where ops on an
+            argument are recorded, as those here would not be.
         """
+        if is_recording() and any(map(tracked, (*self._given.values(), *kwargs.values()))):
+            raise NotImplementedError(
+                "an executor's forward is not recorded: call its graph, or its own backward()"
+            )
         with self._use:
             mine = self.arg_dict
             for name in kwargs:
@@ -221,7 +247,8 @@ class Executor:
                 run.program.run(0)
                 outputs = self.outputs = [*run.outputs]
                 if is_train:
-                    self._backward = lambda gradients: self._run_backward(run, gradients)
+                    issued = [var._issued for _, var in run.needed]
+                    self._backward = lambda gradients: self._run_backward(run, issued, gradients)
             if is_train and self._wanted:
                 use.owe(True)
             return outputs
@@ -234,7 +261,8 @@ class Executor:
                 each; None, also in the list: ones.
         Returns: None.
         Raises: RuntimeError unless ``forward(is_train=True)`` came before, if no argument has a
-            gradient, and while another thread uses the executor; ValueError for another number of
+            gradient, where what it needs was overwritten since, and while another thread uses the
+            executor; ValueError for another number of
             gradients, or one of another shape.
         """
         with self._use:
@@ -373,11 +401,15 @@ class Executor:
         return self._runs[is_train]
 
     def compute(
-        self, is_train: bool, hear: Callable[[Entry, NDArray], Any] | None = None
+        self,
+        arrays: Mapping[Node, NDArray],
+        is_train: bool,
+        hear: Callable[[Entry, NDArray], Any] | None = None,
     ) -> list[NDArray]:
         """The graph's outputs, recorded for gradients in training; none is an argument itself.
 
         Args:
+            arrays: those of the variables.
             is_train: whether ops run as in training, and are recorded.
             hear: ``hear(entry, array)`` is told each result.
         Returns: a list of arrays.
@@ -387,8 +419,8 @@ class Executor:
         if is_train:
             scope = autograd.record() if self._wanted else autograd.train_mode()
         with scope:
-            outputs = self._placed.run(self._given, hear, self._devices)
-            taken = {id(x) for x in self._given.values()}
+            outputs = self._placed.run(arrays, hear, self._devices)
+            taken = {id(x) for x in arrays.values()}
             results = []
             for y in outputs:
                 results.append(y.copy() if id(y) in taken else y)
@@ -400,10 +432,10 @@ class Executor:
         if monitor is not None and self._monitor_all:
             for name, x in self._arrays.items():
                 monitor(name, x)
-        with _Leaves(self):
-            self.outputs = self.compute(is_train, self._tell)
+        with _Leaves(self) as used:
+            self.outputs = self.compute(used.arrays, is_train, self._tell)
             # Outputs that don't change with an argument name it, but don't hold it.
-            leaves = [History(self._given[n]) for n in self.graph.arguments]
+            leaves = [History(used.arrays[n]) for n in self.graph.arguments]
         if is_train:
             self._backward = lambda gradients: self._backward_step_by_step(gradients, leaves)
         return [*self.outputs]
@@ -418,7 +450,13 @@ class Executor:
         if heads:
             autograd.backward([self.outputs[i] for i in heads], seeds, retain_graph=True)
 
-    def _run_backward(self, run: _Run, gradients: list[Any]) -> None:
+    def _run_backward(self, run: _Run, issued: list[int], gradients: list[Any]) -> None:
+        for (name, var), before in zip(run.needed, issued, strict=True):
+            if var._issued != before:
+                raise RuntimeError(
+                    f"backward needs {name!r} as it was in forward, and it was overwritten since: "
+                    "run forward again"
+                )
         for i, seed in zip(run.heads, run.seeds, strict=True):
             g = gradients[i]
             seed[...] = 1 if g is None else g
@@ -436,8 +474,8 @@ class _Run:
         self.heads: list[int] = []
         self.seeds: list[NDArray] = []
         self.outputs: list[NDArray] = []
-        with _Leaves(executor), self.program:
-            self.outputs = executor.compute(is_train, self._note)
+        with self.program, _Leaves(executor) as used:
+            self.outputs = executor.compute(used.arrays, is_train, self._note)
             self.program.split()
             self.heads = [i for i, y in enumerate(self.outputs) if is_train and recorded(y)]
             heads = [self.outputs[i] for i in self.heads]
@@ -446,6 +484,10 @@ class _Run:
                 autograd.backward(heads, self.seeds)
             del heads
         self.outputs = [y.detach() for y in self.outputs]
+        read = [*executor.arg_dict.items(), *executor.aux_dict.items()]
+        read += [*zip(executor.graph.list_outputs(), self.outputs, strict=True)]
+        # What the gradients are computed with: nobody may write to it before.
+        self.needed = [(name, x.var) for name, x in read if self.program.uses_after(x, 0)]
         self.program.finish([*self.outputs, *self.seeds], shared)
         self.places = self.program.places()
 

@@ -2,6 +2,7 @@
 """Tensors (views of chunks), and how instructions on them reach the recorder."""
 
 import contextvars
+import operator
 import os
 import sys
 import threading

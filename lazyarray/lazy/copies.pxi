@@ -313,6 +313,10 @@ cdef bint all_zero(const char* p, int n) noexcept:
     return True
 
 
+_all_raises = contextvars.Context()
+_all_raises.run(np.seterr, all="raise")
+
+
 cdef CError* _recast(Instr& instr, const Block& block, cbool* invalid) noexcept nogil:
     adopt_worker_thread()
     with gil:
@@ -327,8 +331,9 @@ cdef CError* _recast(Instr& instr, const Block& block, cbool* invalid) noexcept 
             if arrays[1].dtype.char != "I":  # where the real parts alone, which no warning is told of, give other values
                 arrays[0] = arrays[0].real
             try:
-                with np.errstate(all="raise"):  # judged once the whole copy is made
-                    np.copyto(arrays[1], arrays[0], casting="unsafe")
+                # Judged once the whole copy is made. Nothing of Python's runs here: a signal handler that raises
+                # could leave the state set, and be taken for the copy's error.
+                _all_raises.copy().run(operator.setitem, arrays[1], ..., arrays[0])
             except FloatingPointError:
                 invalid[0] = True
             return NULL

@@ -34,6 +34,11 @@ def note_calls(notes):
     mode().notes = told if notes is not None else NULL
 
 
+def is_noting():
+    """Whether this thread's calls become nodes of a graph."""
+    return noting() is not NULL
+
+
 def is_capturing():
     """Whether this thread's ops are captured by a :class:`Program`."""
     return capturing()
@@ -95,7 +100,7 @@ cdef class Program:
 
     def __enter__(self):
         if capturing():
-            raise RuntimeError("this thread traces already: traces do not nest")
+            raise TracingError("this thread traces already: traces do not nest")
         if self.p.finished or self.p.instrs.size():
             raise RuntimeError("a Program is captured once")
         mode().capturing = self.p
@@ -296,7 +301,7 @@ cdef class Program:
         if phase >= <int>self.p.phases.size():
             raise IndexError(f"the program has {self.p.phases.size()} phases")
         if capturing():
-            raise RuntimeError("a program can't run inside a trace")
+            raise TracingError("a program can't run inside a trace")
         if _recorder.engine().stopped():
             raise RuntimeError("the engine is stopped: call start() before using arrays")
         if _recorder.store().exports.load():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lazyarray.lazy._lazy import is_training
+from lazyarray.functions.manipulation import copy
+from lazyarray.lazy._lazy import is_noting, is_training
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import differentiable, summed_to
 from lazyarray.ops._layout import operands
@@ -100,6 +101,6 @@ def dropout(x: ArrayLike, p: float = 0.5, training: bool | None = None) -> NDArr
     if x.dtype.kind not in "fc":
         raise TypeError(f"dropout takes arrays of floats, not of {x.dtype}")
     if not (is_training() if training is None else training) or p == 0:
-        return x
+        return copy(x) if is_noting() else x  # a graph knows the call by its new array
     keep = _at_least(newer_here(x).random(x.shape, "float32"), p)
     return _dropped(x, keep, 0.0 if p == 1 else 1 / (1 - p))

@@ -12,6 +12,7 @@ import numpy as np
 import lazyarray._ndarray  # noqa: F401  streams hold arrays
 from lazyarray.context import chosen
 from lazyarray.engine import Device
+from lazyarray.engine._engine import hold_at_fork
 from lazyarray.lazy._lazy import Tensor, swap_current_device
 from lazyarray.random.generator import Generator
 from lazyarray.random.legacy import as_randint
@@ -98,6 +99,7 @@ def _stream(device: Device) -> Any:
 
 
 _lock = threading.Lock()
+hold_at_fork(_lock, pushes=True)
 _base: Any = np.random.SeedSequence()  # of the last seed() for all devices
 _numpys_own: Any = np.random.mtrand._rand
 # Of NumPy's own stream, from when ours was started: its state, or the seed that it got.

@@ -130,14 +130,16 @@ def test_vectorize_of_objects():
         assert got.dtype == want.dtype and got.tolist() == want.tolist()
 
 
-def test_vectorize_waits_unless_it_knows_the_dtype():
-    x, host = la.arange(3) * 2, np.arange(3)
-    with la.no_sync():
-        got = la.vectorize(lambda u, v: u + v, otypes=[int])(x, host)
-        with pytest.raises(RuntimeError, match="vectorize"):
-            la.vectorize(lambda u: u)(x * 2)
-    host[:] = 100  # later than the call
-    assert got.tolist() == [0, 3, 6]
+@pytest.mark.parametrize("otypes", [None, "l"])
+def test_vectorize_calls_the_function_at_the_call(otypes):
+    """It may read what the program changes later."""
+    x, host, given = la.arange(3) * 2, np.arange(3), []
+    for scale in (1, 10):
+        given.append(la.vectorize(lambda u, v: u * scale + v, otypes=otypes)(x, host))
+    with la.no_sync(), pytest.raises(RuntimeError, match="vectorize"):
+        la.vectorize(lambda u: u, otypes=otypes)(x * 2)
+    host[:] = 100
+    assert [y.tolist() for y in given] == [[0, 3, 6], [0, 21, 42]]
 
 
 def test_a_function_of_elements_may_use_lazyarray():
@@ -146,11 +148,9 @@ def test_a_function_of_elements_may_use_lazyarray():
         same(f(la.array([4.0, 9.0]) * 1), np.array([3.0, 4.0]))
 
 
-@asynchronous
-def test_errors_of_the_function_show_at_the_wait():
-    got = la.vectorize(lambda u: 1 // u, otypes=[int])(la.arange(3))
+def test_errors_of_the_function_show_at_the_call():
     with pytest.raises(ZeroDivisionError):
-        got.wait_to_read()
+        la.vectorize(lambda u: 1 // u, otypes=[int])(la.arange(3))
 
 
 # ---- by conditions ------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ bool Engine::on_stack(const Operator* op) const {
 }
 
 // Whether `op` can't complete before one that the calling thread is running. What earlier calls
-// of the same walk saw is not looked at again: it was found not to.
+// of the same walk saw is not looked at again: it was found not to. After a yes it begins another walk.
 bool Engine::waits_for_stack(Operator* op) {
   Operator* walked = nullptr;
   auto visit = [&](Operator* o) {
@@ -376,7 +376,10 @@ Status Engine::wait_uses(Var* var, bool all, Poll poll, void* arg) {
     if (!all && !u->write) continue;
     if (tls.op && waits_for_stack(u->op)) {
       // Inside an op: what was pushed after it, and not by it, waits for it as others do, and has not begun.
-      if (cur && !on_stack(u->op) && u->op->seq > cur->seq && u->op->parent != cur->seq) continue;
+      if (cur && !on_stack(u->op) && u->op->seq > cur->seq && u->op->parent != cur->seq) {
+        walk_++;
+        continue;
+      }
       status = Status::SELF_WAIT;
       break;
     }
