@@ -212,7 +212,8 @@ cdef class Methods(Operators):
         cdef Tensor owner = owner_of(self)
         if owner is not None and owner is not self:
             return owner
-        if owns(self):
+        # Where it is gone, a view of all is an owner as long as there is no other view.
+        if owns(self) and (owner is self or self.v.alone() or self.v.chunk.handles.load() <= 1):
             return None
         cdef Tensor t = view_of(self)
         cdef npy_intp size = self.v.itemsize()

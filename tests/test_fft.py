@@ -6,7 +6,7 @@ import pytest
 import lazyarray as la
 from lazyarray import fft
 
-from .ops.compare import asynchronous, check, layouts, pending, rng, same
+from .ops.compare import asynchronous, call, check, layouts, pending, rng, same
 
 ONE = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
 SEVERAL = [f"{i}{r}fft{n}" for n in "2n" for r in ("", "r") for i in ("", "i")]
@@ -144,3 +144,24 @@ def test_vectors_at_once(name, n, direct):
         got, want = getattr(la.fft, name)(la.array(x)), getattr(np.fft, name)(x)
         assert got.dtype == want.dtype
         np.testing.assert_array_equal(got.asnumpy(), want)
+
+
+TRANSFORMS = "fft ifft rfft irfft ihfft fft2 rfft2 fftn ifftn rfftn irfftn".split()
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_the_precision_of_out_counts(name):
+    """NumPy computes in the higher one; in several steps, each writes to out."""
+    for dtype in "efdFD":
+        a = rng.standard_normal((8, 12)).astype(dtype)
+        plain = call(getattr(np.fft, name), (a,), {})
+        if isinstance(plain, Exception):
+            continue
+        for to in "efdFD":
+            want, got = np.zeros(plain.shape, to), la.zeros(plain.shape, to)
+            raised = call(getattr(np.fft, name), (a,), {"out": want})
+            mine = call(getattr(la.fft, name), (la.array(a),), {"out": got})
+            if isinstance(raised, Exception):
+                assert isinstance(mine, TypeError), (dtype, to, raised, mine)
+            else:
+                np.testing.assert_array_equal(got.asnumpy(), want, f"{dtype} to {to}")

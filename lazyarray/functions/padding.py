@@ -57,6 +57,8 @@ def pad(
 ) -> NDArray:
     """An array with ``pad_width`` more places before and after each axis, filled as ``mode`` says.
 
+    Waits where ``mode`` is a function, which is called at the call.
+
     Args:
         array: the array.
         pad_width: how many places: a number, a pair (before, after), a pair for each axis, or a

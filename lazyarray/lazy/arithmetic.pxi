@@ -33,6 +33,38 @@ cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
 cdef int64_t _EXACT = 1l << 53  # doubles hold each integer up to here
 
 
+# NumPy's scalars of the other integers, by their sizes: 1, 2, 4, and 8 for those without a sign.
+cdef PyTypeObject* _signed[4]
+cdef PyTypeObject* _unsigned[4]
+_signed[0] = <PyTypeObject*>np.int8
+_signed[1] = <PyTypeObject*>np.int16
+_signed[2] = <PyTypeObject*>np.int32
+_signed[3] = NULL
+_unsigned[0] = <PyTypeObject*>np.uint8
+_unsigned[1] = <PyTypeObject*>np.uint16
+_unsigned[2] = <PyTypeObject*>np.uint32
+_unsigned[3] = <PyTypeObject*>np.uint64
+
+
+cdef bint take_numpys(object o, Term* v) noexcept:
+    """The value of one of NumPy's scalars of the other integers."""
+    cdef int64_t value = 0
+    cdef int64_t n
+    cdef int i
+    for i in range(4):
+        if Py_TYPE(o) == _signed[i] or Py_TYPE(o) == _unsigned[i]:
+            break
+    else:
+        return False
+    cdef bint signed = Py_TYPE(o) == _signed[i]
+    cnp.PyArray_ScalarAsCtype(o, &value)
+    n = whole_at(<char*>&value, 1 << i, signed)
+    v.other_size = True
+    v.narrow = signed or i < 3
+    v.take_whole(n)
+    return signed or n >= 0
+
+
 cdef bint take_term(object o, Term* v) noexcept:
     """The value of a Python number, or of an array without axes that is at hand.
 
@@ -74,7 +106,7 @@ cdef bint take_term(object o, Term* v) noexcept:
         v.take_single(single, SINGLE)
         return True
     if not is_tensor(o):
-        return False
+        return take_numpys(o, v)
     t = <Tensor>o
     if t.v.layout.ndim or not t.v.near():
         return False
@@ -197,6 +229,8 @@ cdef Tensor quick(int op, object a, object b):
         return new_whole(n) if whole_of(op, x.whole, y.whole, &n) else None
     if not take_term(a, &x) or not take_term(b, &y):
         return None
+    if op >= QUICK_POWER and (x.other_size > (x.array or x.truth) or y.other_size > (y.array or y.truth)):
+        return None  # for a scalar of its smaller integers NumPy takes an array's loop
     if x.other_size and not is_widened(op, &x, &y) or y.other_size and not is_widened(op, &y, &x):
         return None
     if x.kind == WHOLE and y.kind == WHOLE and op != QUICK_DIVIDE:

@@ -9,7 +9,13 @@ cdef object np_dtype(int code):
 
 
 class Unheld(TypeError):
-    """Something is of a kind that arrays can't have: public functions hand it to NumPy then."""
+    """Something is of a kind that arrays can't have: public functions hand it to NumPy then.
+
+    Its text, a pattern and what stands in it, is made when it is asked for: mostly nobody does.
+    """
+
+    def __str__(self):
+        return self.args[0].format(*self.args[1:]) if len(self.args) > 1 else super().__str__()
 
 
 # By types and strings.
@@ -28,11 +34,11 @@ cdef int dtype_code(object dtype) except -1:
     cdef int code = dtype_of_type_num(d.type_num)
     if code < 0:
         raise Unheld(
-            f"lazyarray has no dtype {d}: its dtypes are bool, the integers, floats and complex "
-            "numbers (no object, string, datetime or structured ones)"
+            "lazyarray has no dtype {}: its dtypes are bool, the integers, floats and complex "
+            "numbers (no object, string, datetime or structured ones)", d
         )
     if not cnp.PyDataType_ISNOTSWAPPED(d):
-        raise Unheld(f"lazyarray's arrays have the machine's byte order, not that of {d.str!r}")
+        raise Unheld("lazyarray's arrays have the machine's byte order, not that of {!r}", d.str)
     if type(dtype) is str or isinstance(dtype, type) and dtype.__module__ == "numpy":
         _known_codes[dtype] = code
     return code

@@ -7,9 +7,9 @@ import sys
 from typing import Any
 
 import numpy as np
-from numpy.lib import Arrayterator, array_utils, format, introspect, mixins, npyio
+from numpy.lib import Arrayterator, array_utils, format, introspect, npyio
 
-from lazyarray.lib import scimath, stride_tricks
+from lazyarray.lib import mixins, scimath, stride_tricks
 from lazyarray.version import __version__
 
 __all__ = [
@@ -44,7 +44,7 @@ class NumpyVersion(np.lib.NumpyVersion):
 
 
 # Programs import them as modules, too.
-for _module in (array_utils, format, introspect, mixins, npyio):
+for _module in (array_utils, format, introspect, npyio):
     sys.modules.setdefault(f"{__name__}.{_module.__name__.rpartition('.')[2]}", _module)
 
 

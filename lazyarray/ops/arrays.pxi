@@ -88,6 +88,8 @@ cdef Tensor of_shape(object shape, object dtype):
     cdef npy_intp dims[kMaxDims]
     cdef int n = 0, code = D_F8
     cdef double size = 1
+    if type(shape) is list:
+        shape = tuple(<list>shape)
     if type(shape) is tuple:
         if len(<tuple>shape) > kMaxDims:
             return None

@@ -442,25 +442,26 @@ cdef object quick_unravel_index(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
-    """A matrix with a vector on its diagonal, or a view of a matrix's."""
-    cdef Tensor t = only(args, nargs), out
-    cdef npy_intp i, n, size
+    """A matrix with a vector on one of its diagonals, or a view of a matrix's."""
+    cdef Tensor t = first_array(args), out
+    cdef npy_intp i, n, size, k = 0
     cdef npy_intp[2] shape
-    if 1 <= nargs <= 2 and is_tensor(<object>args[0]) and (<Tensor>args[0]).v.layout.ndim == 2:
-        return diagonal_of(<Tensor>args[0], <object>args[1] if nargs == 2 else 0, 0, 1)
-    if t is None or t.v.layout.ndim != 1 or not t.v.near():
+    if not 1 <= nargs <= 2 or nargs == 2 and (type(<object>args[1]) is not int or not index_of(<object>args[1], &k)):
         return None
-    n = t.v.layout.shape()[0]
+    if is_tensor(<object>args[0]) and (<Tensor>args[0]).v.layout.ndim == 2:
+        return diagonal_of(<Tensor>args[0], <object>args[1] if nargs == 2 else 0, 0, 1)
+    if t is None or t.v.layout.ndim != 1 or not t.v.near() or not may_run_now():
+        return None
     size = t.v.itemsize()
-    shape[0] = shape[1] = n
+    shape[0] = shape[1] = n = t.v.layout.shape()[0] + abs(k)
     if n > 1024:
         return None
     out = small_array(t.v.dtype, 2, shape, True)
     if out is None:
         return None
     memset(out.v.chunk.data, 0, out.v.chunk.nbytes)
-    for i in range(n):
-        memcpy(out.v.chunk.data + i * (n + 1) * size,
+    for i in range(t.v.layout.shape()[0]):
+        memcpy(out.v.chunk.data + ((i + max(-k, 0)) * n + i + max(k, 0)) * size,
                t.v.elements() + i * t.v.layout.strides()[0], size)
     return written(out)
 

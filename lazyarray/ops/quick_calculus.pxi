@@ -234,7 +234,8 @@ cdef object quick_clip(PyObject** args, Py_ssize_t n):
     cdef npy_intp i
     cdef Tensor x = None, out
     cdef const double* p = &value
-    if n != 3 or not is_bound(<object>args[1], &low) or not is_bound(<object>args[2], &high) or low != low or high != high \
+    cdef bint in_place = n == 4 and <object>args[3] is <object>args[0]
+    if n != 3 and not in_place or not is_bound(<object>args[1], &low) or not is_bound(<object>args[2], &high) or low != low or high != high \
             or not may_run_now():
         return None
     if type(<object>args[0]) is float:
@@ -247,7 +248,11 @@ cdef object quick_clip(PyObject** args, Py_ssize_t n):
                 or not is_scalar(x) and (not x.v.layout.ndim or not is_ready(x)):
             return None
         p = <double*>(x.v.elements())
-    out = new_element(D_F8, cpu0()) if x is None or is_scalar(x) \
+        if in_place and (is_scalar(x) or unwritable(x) or not at_hand(x.v.chunk, True)):
+            return None
+    if in_place and x is None:
+        return None
+    out = x if in_place else new_element(D_F8, cpu0()) if x is None or is_scalar(x) \
         else small_array(D_F8, x.v.layout.ndim, x.v.layout.shape())
     if out is None:
         return None
@@ -258,6 +263,9 @@ cdef object quick_clip(PyObject** args, Py_ssize_t n):
         if value > high:
             value = high
         (<double*>(out.v.elements()))[i] = value
+    if in_place:
+        changed(x.v.chunk)
+        return x
     return out if is_scalar(out) else written(out)
 
 

@@ -190,15 +190,21 @@ cdef object quick_arange(PyObject** args, Py_ssize_t n):
     cdef npy_intp start = 0, stop = 0, step = 1
     cdef Py_ssize_t i
     cdef object dtype = <object>args[3] if n == 4 else None
-    if n < 1 or n > 4 or dtype is not None and dtype is not float and dtype is not int:
+    cdef int code = D_IL
+    cdef Tensor t
+    if n < 1 or n > 4:
         return None
+    if dtype is not None and dtype is not float and dtype is not int:
+        if not names_dtype(dtype):
+            return None
+        code = dtype_code(dtype)
     n = min(n, 3)
     while n > 1 and <object>args[n - 1] is None:
         n -= 1
     for i in range(n):
         if type(<object>args[i]) is float:
-            return None if dtype is int else range_of_floats(args, n)
-    if dtype is float:
+            return range_of_floats(args, n) if dtype is None or dtype is float or code == D_F8 else None
+    if dtype is float or code == D_F8:
         return range_of_floats(args, n)
     for i in range(n):  # a range of other integers is one of their dtype
         if is_tensor(<object>args[i]) and (<Tensor><object>args[i]).v.dtype != D_IL:
@@ -209,9 +215,33 @@ cdef object quick_arange(PyObject** args, Py_ssize_t n):
         start = stop
         if not index_of(<object>args[1], &stop) or n > 2 and not index_of(<object>args[2], &step):
             return None
-    if step <= 0 or start >= stop or max(abs(start), abs(stop), step) > _FAR:
+    if max(abs(start), abs(stop), abs(step)) > _FAR:
         return None
-    return ramp(start, step, (stop - start + step - 1) // step)
+    cdef npy_intp length = 0
+    if step > 0 and start < stop:
+        length = (stop - start + step - 1) // step
+    elif step < 0 and start > stop:
+        length = (start - stop - step - 1) // -step
+    if not length or code != D_IL and (length > _DIRECT_LENGTH or not holds_range(code, start, start + (length - 1) * step)):
+        return None
+    t = ramp(start, step, length)
+    return t if t is None or code == D_IL else recoded(t, code)
+
+
+cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
+    bint whole_fits(int64_t, int, bint)
+
+
+cdef bint holds_range(int code, npy_intp first, npy_intp last) noexcept:
+    """Whether a dtype has all integers between these: a range of it is one of int64, cast."""
+    cdef npy_intp most
+    if info(code).kind == b"f" and info(code).size <= 4:
+        most = 1l << (24 if info(code).size == 4 else 11)
+        return max(abs(first), abs(last)) <= most
+    if info(code).kind == b"i" or info(code).kind == b"u":
+        return whole_fits(first, info(code).size, info(code).kind == b"i") \
+            and whole_fits(last, info(code).size, info(code).kind == b"i")
+    return False
 
 
 cdef object quick_linspace(PyObject** args, Py_ssize_t n):

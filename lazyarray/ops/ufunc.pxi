@@ -544,9 +544,17 @@ cdef class Ufunc(UfuncMethods):
                 return built(o, self.name, args, rest)
         if where is None:
             where = False  # as NumPy has it: None is not true
-        if out is not None and of_numpys(out):
-            return into_numpys(self, out, args, rest | {"where": where, "dtype": dtype, "casting": casting})
+        if out is not None:
+            asked = [o for o in (out if type(out) is tuple else (out,)) if is_foreign(o)]
+            if asked:
+                rest.update(chosen_loop(where, dtype, casting), out=out if type(out) is tuple else (out,))
+                found = told_here(self, "__call__", [o for o in args if is_foreign(o)] + asked, args, rest)
+                return self.ufunc(*args, **rest) if found is NotImplemented else found
+            if of_numpys(out):
+                return into_numpys(self, out, args, rest | {"where": where, "dtype": dtype, "casting": casting})
         if self.nout == 2:
+            if out is not None and type(out) is not tuple:
+                raise TypeError("'out' must be a tuple of arrays")
             if where is True and dtype is None and casting is None and not rest:
                 return handed(self.two(args, out))
             return handed(self.method("__call__", *args, out=out, **rest | chosen_loop(where, dtype, casting)))

@@ -48,9 +48,8 @@ def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
 
 
 def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    for key, plain in (("order", "K"), ("subok", True)):
-        if kwargs.pop(key, plain) != plain:
-            raise TypeError(f"np.{ufunc.__name__} of a lazyarray takes no {key}=")
+    if kwargs.pop("subok", True) is not True:
+        raise TypeError(f"np.{ufunc.__name__} of a lazyarray takes no subok=")
     if method != "__call__":
         return ufunc_methods.METHODS[method](ufunc, *inputs, **kwargs)
     outs = kwargs.pop("out", ())

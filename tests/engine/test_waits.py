@@ -514,3 +514,25 @@ def test_an_op_does_not_wait_for_what_waits_for_it(spawn, any_engine, cpu):
 
     waited_inside_an_op(spawn, e, cpu, (var, other), lambda: seen.append("first"), push)
     assert seen == ["first", "second"]
+
+
+@pytest.mark.parametrize("later", [1, 2, 3])
+def test_a_wait_inside_an_op_with_later_ops_that_wait_for_it(threaded, cpu, later):
+    """None of them is waited for: what one look found, the next may not take for seen and free."""
+    a, b = threaded.new_variable(), threaded.new_variable()
+    go, over = threading.Event(), []
+
+    def waits(ctx):
+        go.wait(10)
+        threaded.wait_for_var(a)
+        over.append(True)
+
+    threaded.push_sync(waits, cpu, [], [b])
+    threaded.push_sync(lambda ctx: None, cpu, [b], [a])
+    for _ in range(later - 1):
+        threaded.push_sync(lambda ctx: None, cpu, [], [a])
+    go.set()
+    done = threading.Thread(target=threaded.wait_for_all, daemon=True)
+    done.start()
+    done.join(10)
+    assert not done.is_alive() and over

@@ -5,7 +5,7 @@ import pytest
 
 import lazyarray as la
 
-from ..ops.compare import asynchronous, call, check, layouts, rng, same
+from ..ops.compare import call, check, layouts, rng, same
 
 T = rng.standard_normal((2, 3, 4))
 V = np.arange(6.0)
@@ -133,9 +133,10 @@ def test_vectorize_of_objects():
 @pytest.mark.parametrize("otypes", [None, "l"])
 def test_vectorize_calls_the_function_at_the_call(otypes):
     """It may read what the program changes later."""
-    x, host, given = la.arange(3) * 2, np.arange(3), []
+    x, host, given, scales = la.arange(3) * 2, np.arange(3), [], []
     for scale in (1, 10):
-        given.append(la.vectorize(lambda u, v: u * scale + v, otypes=otypes)(x, host))
+        scales.append(scale)
+        given.append(la.vectorize(lambda u, v: u * scales[-1] + v, otypes=otypes)(x, host))
     with la.no_sync(), pytest.raises(RuntimeError, match="vectorize"):
         la.vectorize(lambda u: u, otypes=otypes)(x * 2)
     host[:] = 100

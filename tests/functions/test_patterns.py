@@ -38,3 +38,15 @@ def test_indices_sparse():
         np.testing.assert_array_equal(g.asnumpy(), w)
         assert g.shape == w.shape
     assert la.indices(()).shape == np.indices(()).shape
+
+
+@pytest.mark.parametrize("k", range(-4, 5))
+def test_diag_of_a_vector(k):
+    for n in (0, 1, 2, 40, 1023):
+        for dtype in "d?bD":
+            v = np.arange(n).astype(dtype)
+            for step in (1, -1, 2):
+                got = la.diag(la.array(v)[::step], k)
+                want = np.diag(v[::step], k)
+                assert got.dtype == want.dtype
+                np.testing.assert_array_equal(got.asnumpy(), want)

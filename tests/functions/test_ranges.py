@@ -7,7 +7,7 @@ import pytest
 
 import lazyarray as la
 
-from ..ops.compare import pending
+from ..ops.compare import call, pending
 
 
 def test_ranges_of_arrays_are_asynchronous_inputs():
@@ -78,3 +78,21 @@ def test_the_step_between_arrays_does_not_wrap(start, stop):
 def test_a_range_of_more_than_memory_has():
     with pytest.raises(ValueError, match="Maximum allowed size"):
         la.arange(10**30)
+
+
+DTYPES = [None, int, float, np.int32, *"bBhHiIqQefdFD?"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_ranges_of_each_dtype(dtype):
+    """Also those that end at what a dtype holds, and one further."""
+    ends = [0, 1, -1, 5, -7, 127, 128, -128, -129, 255, 256, 300, 2048, 2050, 65536, (1 << 24) + 3]
+    cases = [(n,) for n in ends[:-1]]
+    cases += [(a, b) for a in ends for b in ends if abs(a - b) < 400]
+    cases += [(*case, step) for case in cases[-100:] for step in (-1, 2, -3, 7, -400)]
+    for args in cases:
+        want, got = (call(xp.arange, args, {"dtype": dtype}) for xp in (np, la))
+        if isinstance(want, Exception):
+            assert type(got) is type(want), (args, want, got)
+        else:
+            assert got.dtype == want.dtype and got.asnumpy().tobytes() == want.tobytes(), args

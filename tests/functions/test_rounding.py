@@ -7,7 +7,7 @@ import pytest
 
 import lazyarray as la
 
-from ..ops.compare import check, same
+from ..ops.compare import call, check, same
 from .samples import BASES, FLOATS, INTS
 
 pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
@@ -136,3 +136,24 @@ def test_in_a_pass_and_its_gradient():
     with la.autograd.record():
         la.round(x, 1).sum().backward()
     np.testing.assert_array_equal(x.grad, np.zeros(x.size))
+
+
+@pytest.mark.parametrize("dtype", "dfil")
+def test_clip_in_place(dtype):
+    whole = np.linspace(-9, 9, 36).reshape(6, 6).astype(dtype)
+    for part in (lambda m: m, lambda m: m.T, lambda m: m[::2], lambda m: m[1]):
+        for limits in [(-5, 5), (0.0, 1), (None, 1), (3, 1)]:
+            host, array = whole.copy(), la.array(whole)
+            x, y = part(host), part(array)
+            want, got = (
+                call(np.clip, (x, *limits), {"out": x}),
+                call(la.clip, (y, *limits), {"out": y}),
+            )
+            assert got is y or (isinstance(got, TypeError) and isinstance(want, TypeError))
+            x.clip(-1, 1, out=x)
+            y.clip(-1, 1, out=y)
+            same(array, host)
+    fixed = la.ones(3)
+    fixed.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        la.clip(fixed, 0, 0.5, out=fixed)

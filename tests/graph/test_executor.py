@@ -538,3 +538,58 @@ def test_arguments_that_are_views(taken):
     e.backward()
     assert gradient.tolist() == [2, 4, 6]
     assert e.arg_dict["x"] is given
+
+
+def test_one_array_for_two_arguments_has_a_gradient_for_each():
+    """Memory has one gradient; arguments that share it are copies to each other."""
+    x, y = la.sym.var("x"), la.sym.var("y")
+    memory = la.array([1.0, 2.0, 3.0])
+    for a, b in [(memory, memory), (memory[:2], memory[1:])]:
+        for wanted in (["x", "y"], ["x"]):
+            grads = {name: la.zeros(a.shape) for name in wanted}
+            e = (x * la.sym.square(y)).bind(la.cpu(), {"x": a, "y": b}, grads)
+            for _ in range(2):
+                e.forward(is_train=True)
+                e.backward()
+                host, other = a.asnumpy(), b.asnumpy()
+                np.testing.assert_array_equal(grads["x"].asnumpy(), other**2)
+                if "y" in grads:
+                    np.testing.assert_array_equal(grads["y"].asnumpy(), 2 * host * other)
+                memory += 1  # counts at the next forward
+
+
+@pytest.mark.parametrize("what", ["argument", "output"])
+def test_what_backward_needs_may_not_be_overwritten_before(what):
+    a = la.array([1.0, 2.0])
+    e = la.sym.exp(la.sym.var("x")).bind(la.cpu(), {"x": a}, {"x": la.zeros(2)})
+    if what == "argument":
+        e = la.sym.square(la.sym.var("x")).bind(la.cpu(), {"x": a}, {"x": la.zeros(2)})
+    (y,) = e.forward(is_train=True)
+    if what == "argument":
+        a[:] = 5
+    else:
+        y[:] = 5
+    with pytest.raises(RuntimeError, match="overwritten"):
+        e.backward()
+    e.forward(is_train=True)
+    e.backward()
+    host = a.asnumpy()
+    want = 2 * host if what == "argument" else np.exp(host)
+    np.testing.assert_array_equal(e.grad_dict["x"].asnumpy(), want)
+
+
+def test_what_is_recorded_is_not_run_by_an_executor():
+    x = la.ones(2)
+    e = la.sym.exp(la.sym.var("x")).simple_bind(x=(2,))
+    e.forward(x=x)
+    x.attach_grad()
+    with la.autograd.record(), pytest.raises(NotImplementedError, match="call its graph"):
+        e.forward(x=x)
+
+
+def test_an_executor_in_a_compiled_function():
+    e = la.sym.exp(la.sym.var("x")).simple_bind(x=(2,))
+    f = la.compile(lambda x: e.forward(x=x)[0] * 2)
+    with pytest.warns(la.CompileWarning, match="op by op"):
+        for k in range(3):
+            np.testing.assert_array_equal(f(la.full(2, k)).asnumpy(), 2 * np.exp([k, k]))

@@ -483,3 +483,66 @@ def test_calls_that_write_parts_of_one_element(write):
 
     x = la.array([3.0, 1.0, 2.0])
     assert la.trace(f, la.spec(3))(x).tolist() == f(x).tolist()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * x.detach(),
+        lambda x: x * x[:].detach().reshape(3),
+        lambda x: x + (la.round(x) - x).detach(),
+        lambda x: la.nn.dropout(x.detach(), 0.5) * x,
+    ],
+)
+def test_detached_values_are_constants_in_a_graph(f):
+    x = la.array([1.0, 2.2, 3.0])
+    x.attach_grad()
+    graph = la.trace(f, la.spec(3))
+    again = la.Graph.fromjson(graph.tojson())
+    wanted = []
+    for g in (f, graph, again):
+        with la.autograd.record(train_mode=False):
+            y = g(x)
+        y.backward()
+        wanted.append((y.tolist(), x.grad.tolist()))
+    e = graph.simple_bind(x=(3,))
+    if "dropout" not in str(graph):
+        e.forward(is_train=True, x=x)
+        e.backward()
+        wanted.append((e.outputs[0].tolist(), e.grad_dict["x"].tolist()))
+    assert all(w == wanted[0] for w in wanted)
+
+
+def test_a_detached_value_is_not_written_to_in_a_trace():
+    def f(x):
+        x.detach()[...] = 0
+        return x
+
+    with pytest.raises(ValueError, match="read-only"):
+        la.trace(f, la.spec(3))
+
+
+def test_what_a_graph_would_not_keep_is_refused():
+    class Halved(la.autograd.Function):
+        def forward(self, x):
+            return x * 1
+
+        def backward(self, g):
+            return g * 0.5
+
+    def paused(x):
+        with la.autograd.pause():
+            return x * 2
+
+    for f in (lambda x: Halved()(x), paused):
+        with pytest.raises(RuntimeError, match="graph"):
+            la.trace(f, la.spec(3))
+
+
+def test_dropout_traced_outside_of_training_is_there_in_training():
+    graph = la.trace(lambda x: la.nn.dropout(x, 0.5), la.spec(1000))
+    e = graph.simple_bind(x=(1000,))
+    (y,) = e.forward(x=la.ones(1000))
+    assert y.tolist() == [1] * 1000
+    (y,) = e.forward(is_train=True, x=la.ones(1000))
+    assert set(y.tolist()) == {0, 2}
