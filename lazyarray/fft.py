@@ -28,7 +28,7 @@ from lazyarray.functions.ranges import arange
 from lazyarray.functions.rearranging import roll
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import names as op
-from lazyarray.ops._layout import cut_apart, deliver, gil_op, operands
+from lazyarray.ops._layout import check_shape, cut_apart, deliver, gil_op, operands
 from lazyarray.ops._rows import assign_to, astype, out_array
 
 if TYPE_CHECKING:
@@ -325,6 +325,7 @@ def _transforms(
             length = n // 2 + 1 if one == "rfft" else n
             shape = [*x.shape]
             shape[axis] = length
+            check_shape(to, tuple(shape), name)
             into = empty(tuple(shape), to.dtype, device=x.device)
         x = _transform(one, x, n, axis, norm, into)
     return deliver(x, out, f"{name}n")

@@ -206,7 +206,7 @@ class Finder:
     >>> def counter(count):
     ...     return lambda: count[0]
     >>> [place.path for place in Finder([(counter([1, 2]), "f")]).places]
-    ['count', 'f', 'count']
+    ['count', 'f', 'f', 'count']
     """
 
     def __init__(self, roots: list[tuple[Any, str]]) -> None:

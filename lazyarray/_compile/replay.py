@@ -353,7 +353,7 @@ class Replay:
                 f"gradients of gradients run {name_of(self._function)} again, which draws random "
                 "numbers, writes arrays in place or changes its state: take them without la.compile"
             )
-        if not self._guard.check(None, None) or is_training() != self._trains:
+        if not self._guard.check([], []) or is_training() != self._trains:
             raise RuntimeError(
                 f"gradients of gradients run {name_of(self._function)} again, and what it uses "
                 "is not what it was any more"

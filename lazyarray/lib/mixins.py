@@ -1,4 +1,4 @@
-"""``numpy.lib.mixins``, with the ufuncs that a program means which has lazyarray in NumPy's place."""
+"""``numpy.lib.mixins``, with lazyarray's ufuncs for programs that have it in NumPy's place."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ __all__ = ["NDArrayOperatorsMixin"]
 
 
 class NDArrayOperatorsMixin(np.lib.mixins.NDArrayOperatorsMixin):
-    """``numpy.lib.mixins.NDArrayOperatorsMixin``: the operators of a class with ``__array_ufunc__``.
+    """``numpy.lib.mixins.NDArrayOperatorsMixin``: operators by a class's ``__array_ufunc__``.
 
     That is called with lazyarray's ufunc where its module has lazyarray in NumPy's place, so that
     ``ufunc is np.add`` says what it says there, and else with NumPy's.
+
+    Raises: nothing.
 
     >>> import lazyarray as np
     >>> class Logged(np.lib.mixins.NDArrayOperatorsMixin):
@@ -40,7 +42,9 @@ def _operators() -> dict[str, Any]:
     for name, f in vars(np.lib.mixins.NDArrayOperatorsMixin).items():
         if isinstance(f, FunctionType) and f.__closure__:
             closure = tuple(map(_ours, f.__closure__))
-            found[name] = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, closure)
+            found[name] = FunctionType(
+                f.__code__, f.__globals__, f.__name__, f.__defaults__, closure
+            )
     return found
 
 

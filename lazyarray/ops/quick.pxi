@@ -443,14 +443,15 @@ cdef object quick_unravel_index(PyObject** args, Py_ssize_t n):
 
 cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
     """A matrix with a vector on one of its diagonals, or a view of a matrix's."""
-    cdef Tensor t = first_array(args), out
+    cdef Tensor t, out
     cdef npy_intp i, n, size, k = 0
     cdef npy_intp[2] shape
     if not 1 <= nargs <= 2 or nargs == 2 and (type(<object>args[1]) is not int or not index_of(<object>args[1], &k)):
         return None
     if is_tensor(<object>args[0]) and (<Tensor>args[0]).v.layout.ndim == 2:
         return diagonal_of(<Tensor>args[0], <object>args[1] if nargs == 2 else 0, 0, 1)
-    if t is None or t.v.layout.ndim != 1 or not t.v.near() or not may_run_now():
+    t = first_array(args)
+    if t is None or t.v.layout.ndim != 1 or not t.v.near() or not may_run_now() or not -1024 < k < 1024:
         return None
     size = t.v.itemsize()
     shape[0] = shape[1] = n = t.v.layout.shape()[0] + abs(k)

@@ -215,7 +215,7 @@ cdef object quick_arange(PyObject** args, Py_ssize_t n):
         start = stop
         if not index_of(<object>args[1], &stop) or n > 2 and not index_of(<object>args[2], &step):
             return None
-    if max(abs(start), abs(stop), abs(step)) > _FAR:
+    if max(start, stop, step) > _FAR or min(start, stop, step) < -_FAR:
         return None
     cdef npy_intp length = 0
     if step > 0 and start < stop:
