@@ -3,6 +3,10 @@
 import copy
 import functools
 import gc
+import os
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -357,3 +361,26 @@ def test_writing_a_view_does_not_heal_the_rest():
         poisoned = la.take(la.arange(6.0), la.array([0, 99, 1, 2]))
         f(poisoned[:2])
         poisoned[2:].asnumpy()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_fork_while_another_thread_captures():
+    """The child finds no lock that only that thread would let go of."""
+    begun = threading.Event()
+
+    @la.compile
+    def slow(x):
+        begun.set()
+        time.sleep(0.3)
+        return x * 2
+
+    quick = la.compile(lambda x: x + 1)
+    other = threading.Thread(target=lambda: slow(la.ones(1000)))
+    other.start()
+    begun.wait(10)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if quick(la.ones(3)).tolist() == [2, 2, 2] else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    other.join()

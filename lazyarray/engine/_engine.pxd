@@ -235,6 +235,7 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         vector[WorkerName] worker_names() except +
         EngineStats stats()
         COp* current()
+        cbool holds(CVar*)
         cbool runs_here()
         cbool stopped()
         cbool broken()

@@ -87,6 +87,8 @@ cdef extern from "lazy/mode.h" namespace "lazyarray":
         Instr* instr
         CError** refusal
         int* told
+        PyObject* given
+        int next
     cdef cppclass Mode:
         cbool recording, training
         CProgram* capturing

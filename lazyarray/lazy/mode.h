@@ -17,6 +17,8 @@ struct Mode {
     Instr* instr = nullptr;
     Error** refusal = nullptr;
     int* told = nullptr;  // of a call in pieces: the flags of which one has told
+    PyObject* given = nullptr;  // a list: what its calls by `once` gave, also where it is made again
+    int next = 0;               // of these
   } called;
 };
 static Mode& mode() {

@@ -263,7 +263,11 @@ cdef bint _taken_over(View* v, list found, Py_ssize_t k) except -1:
         if cnp.PyArray_DIM(a, i) != v.layout.shape()[i] \
                 or v.layout.shape()[i] != 1 and cnp.PyArray_STRIDE(a, i) != v.layout.strides()[i]:
             return False
-    return take_memory(v.chunk, a, 2)  # known here, and in the list
+    cdef Py_ssize_t known = 2  # here, and in the list
+    if mode().called.given is not NULL:
+        for kept in <list>mode().called.given:  # until the call is over
+            known += kept is a
+    return take_memory(v.chunk, a, known)
 
 
 cdef bint take_memory(Chunk* c, cnp.ndarray a, Py_ssize_t known) except -1:
@@ -385,6 +389,7 @@ cdef bint _called_in_pieces(Instr& instr, const Crew* crew, list ins) except -1:
     pieces.length, pieces.tasks = length, tasks
     pieces.called = mode().called
     pieces.called.told = &pieces.told
+    pieces.called.given = <PyObject*>NULL  # a piece may be made again as it is
     cdef void* given = <void*>pieces
     cdef int places = <int>tasks - 1
     with nogil:
@@ -394,18 +399,41 @@ cdef bint _called_in_pieces(Instr& instr, const Crew* crew, list ins) except -1:
     return True
 
 
+def once(function, *args, **kwargs):
+    """``function(*args, **kwargs)``, a function of C's, for instructions that change what they read: a stream, or sums.
+
+    A handler of signals may raise before or after it, and then the instruction is made again. What was done by then is
+    not done twice: it gives what it gave. (A handler runs between two bytecodes, of which there are none in here.)
+    """
+    cdef Called* now = &mode().called
+    cdef list given
+    if now.given is NULL:
+        return function(*args, **kwargs)
+    given = <list>now.given
+    now.next += 1
+    if now.next <= len(given):
+        return given[now.next - 1]
+    result = function(*args, **kwargs)
+    given.append(result)
+    return result
+
+
 cdef CError* _call_python(Instr& instr, const Crew* crew) noexcept:
     cdef CError* refusal = NULL
     cdef Called* now = &mode().called
     cdef Called before = now[0]
-    now.instr, now.refusal, now.told = &instr, &refusal, <int*>NULL
+    cdef list given = None
+    now.instr, now.refusal, now.told, now.given, now.next = &instr, &refusal, <int*>NULL, <PyObject*>NULL, 0
     try:
+        given = []
+        now.given = <PyObject*>given
         try:
             _call_numpy(instr, crew)
         except BaseException as exc:
             if not _is_handlers(<object>instr.py.get().fn, exc):
                 raise
-            # Ctrl-C, say: the call is made once more.
+            # Ctrl-C, say: the call is made once more, but for what `once` has done.
+            now.next = 0
             try:
                 _call_numpy(instr, crew)
             except BaseException as again:

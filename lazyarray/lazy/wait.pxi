@@ -112,13 +112,23 @@ cdef Tensor settled(Tensor x, bint lets_go):
     """``x``, which was waited for, or a copy of it on the host that no other thread can write to.
 
     Another thread may have pushed a write since the wait, and may push one while the caller lets
-    go of the GIL (``lets_go``) as it reads. Not so inside an op: later writers wait for that op.
+    go of the GIL (``lets_go``) as it reads. Not so inside an op that uses it: later writers wait for that op.
     """
+    cdef CEngine* e = _recorder.engine()
     cdef bint away = not x.v.on_host()
-    if x.v.alone() or not away and (_recorder.engine().current() is not NULL or x.v.chunk.readable() and not lets_go):
+    if x.v.alone() or not away and (e.holds(x.v.chunk) or x.v.chunk.readable() and not lets_go):
         return x
     cdef Tensor t = moved(x, cpu0()) if away else cast(x, x.v.dtype)
+    cdef Chunk* copied = t.v.chunk
+    cdef Status status
+    interrupt = []
+    cdef void* arg = <void*>interrupt
     flush(False)
+    with nogil:
+        status = e.wait(copied, False, poll_signals, arg)
+    if status == SELF_WAIT and not away:  # whoever writes to it next waits for this op
+        return x
+    check_status(status, interrupt)
     _engine.wait_var(t.v.chunk, False)
     return t
 

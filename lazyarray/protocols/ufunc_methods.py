@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.functions import sums
 from lazyarray.functions.selecting import take, take_along_axis
-from lazyarray.lazy._lazy import Tensor, note_call, paused, tracked
+from lazyarray.lazy._lazy import Tensor, note_call, once, paused, tracked
 from lazyarray.lazy.formulas import JOINS
 from lazyarray.ops import _layout, _rows, hosts
 from lazyarray.ops._differentiable import follows, summed_to
@@ -366,7 +366,7 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, /, *values: Any) -> None:
     operands = [slot(v) for v in values]
 
     def run(to: np.ndarray, *ins: np.ndarray) -> None:
-        ufunc.at(to, tuple([k(ins) for k in keys]), *[v(ins) for v in operands])
+        once(ufunc.at, to, tuple([k(ins) for k in keys]), *[v(ins) for v in operands])
 
     if follows(x, *values) and ufunc in (np.add, np.subtract):
         key = indices if isinstance(indices, tuple) else (indices,)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import chosen, current_context
-from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.lazy._lazy import Tensor, once, returned
 from lazyarray.ops import _rows
 from lazyarray.random._draws import Sharing
 from lazyarray.random.distributions import Distributions
@@ -43,7 +43,7 @@ class _Into(Call):
     in_place = True
 
     def __call__(self, rng: Any, out: np.ndarray, ins: Sequence[np.ndarray]) -> None:
-        getattr(rng, self.name)(out=out, **self.kwargs)
+        once(getattr(rng, self.name), out=out, **self.kwargs)
 
 
 class Generator(Distributions):
@@ -270,7 +270,7 @@ class Generator(Distributions):
                 )
 
         def run(rng: Any, to: np.ndarray, ins: list[np.ndarray]) -> None:
-            to[...] = rng.permuted(ins[0], axis=axis)
+            to[...] = once(rng.permuted, ins[0], axis=axis)
 
         target = (source.shape, source.dtype) if out is None else out
         return self._op("permuted", run, [source], target, 10.0 * source.size)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Tensor, Unheld, returned
+from lazyarray.lazy._lazy import Tensor, Unheld, once, returned
 from lazyarray.ops import _rows, hosts
 from lazyarray.random.stream import Call, Made, Size, Stream, shape_or_none, sized
 
@@ -93,7 +93,7 @@ class Samples(Stream):
             arguments = list(given)
             for place, value in zip(late, ins, strict=True):
                 arguments[place] = value
-            return rng.choice(*arguments)
+            return once(rng.choice, *arguments)
 
         picked = shape or ()
         if source is None:
@@ -110,7 +110,7 @@ class Samples(Stream):
         if isinstance(x, Integral):
             n = operator.index(x)
 
-            of_range = Made(lambda rng, ins: rng.permutation(n))
+            of_range = Made(lambda rng, ins: once(rng.permutation, n))
             return self._op("permutation", of_range, [], ((max(n, 0),), _I8), 10.0 * max(n, 0))
         source = self._array_or_numpys(x)
         if isinstance(source, np.ndarray):
@@ -132,7 +132,7 @@ class Samples(Stream):
         _rows.normalize_axes(axis[0] if axis else 0, x.ndim)
 
         def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
-            rng.shuffle(out, *axis)
+            once(rng.shuffle, out, *axis)
 
         self._op("shuffle", run, [], x, 10.0 * x.size)
 
@@ -144,7 +144,7 @@ class Samples(Stream):
             )
 
         def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
-            rng.shuffle(x, *axis)
+            once(rng.shuffle, x, *axis)
 
         done = self._op("shuffle", run, [], ((0,), _F8), 10.0 * len(x))
         done._fetched("shuffle()")  # type: ignore[attr-defined]

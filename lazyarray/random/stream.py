@@ -14,7 +14,7 @@ import numpy as np
 
 from lazyarray.functions.creation import shape_of
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Giving, Tensor, TracingError, is_capturing, returned
+from lazyarray.lazy._lazy import Giving, Tensor, TracingError, is_capturing, once, returned
 from lazyarray.lazy.cuda import draws
 from lazyarray.ops import _rows
 from lazyarray.random._draws import Drawn, Method, Source, parameters_of
@@ -108,7 +108,7 @@ class Call(Made):
 
     def drawn(self, rng: Any, ins: Sequence[np.ndarray]) -> Any:
         """What NumPy's generator gives."""
-        return getattr(rng, self.name)(*self._arguments(ins), **self.kwargs)
+        return once(getattr(rng, self.name), *self._arguments(ins), **self.kwargs)
 
     def on_gpu(self, rng: np.random.Generator, out: Any, ins: list[Any]) -> bool:
         """Does it there, with CuPy's arrays; False if the host has to."""
@@ -404,7 +404,7 @@ class Stream(Drawn):
             raise ValueError("negative dimensions are not allowed")
 
         def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
-            out[...] = np.frombuffer(rng.bytes(n), np.uint8)
+            out[...] = np.frombuffer(once(rng.bytes, n), np.uint8)
 
         drawn = self._op("bytes", run, [], ((n,), np.dtype(np.uint8)), float(n))
         return drawn._fetched("bytes()").tobytes()  # type: ignore[attr-defined]

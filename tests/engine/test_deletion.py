@@ -5,6 +5,8 @@ import weakref
 
 import pytest
 
+import lazyarray as la
+
 
 def test_delete_fn_runs_once_with_its_context(any_engine, cpu1):
     seen = []
@@ -248,3 +250,19 @@ def test_observed_errors_do_not_pile_up(threaded, cpu, eventually):
 
     assert len(alive) == n
     eventually(most_are_gone)
+
+
+def test_a_refused_push_counts_no_write(cpu):
+    """Else a gradient would miss values that nobody has overwritten."""
+    engine = la.engine.get()
+    w = la.ones(3)
+    w.attach_grad()
+    with la.autograd.record():
+        x = w * 2
+        y = (x * x).sum()
+    gone = engine.new_variable()
+    engine.delete_variable(None, cpu, gone)
+    with pytest.raises(ValueError, match="deleted"):
+        engine.push_sync(lambda ctx: None, cpu, [gone], [x.var])
+    y.backward()
+    assert w.grad.tolist() == [8, 8, 8]

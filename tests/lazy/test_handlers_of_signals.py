@@ -168,3 +168,91 @@ def test_an_operand_is_resized_while_its_reader_waits_for_the_output():
             raise
         thread.join()
         assert z.asnumpy().tolist() == [1.0] * n
+
+
+@pytest.mark.parametrize("what", ["add.at", "draws", "shuffle"])
+def test_an_interrupted_call_that_changes_what_it_reads_is_made_once(what):
+    """A handler may raise after NumPy's call is done: what it made is not made again."""
+    code, out, errors = ran(
+        """
+        zeros, n = np.zeros(300_000, int), 300_000
+        for trial in range(30):
+            la.random.seed(0), np.random.seed(0)
+            i, ones = la.array(zeros), la.ones(n) * 3.0 - 2.0
+            x, want = la.zeros(1000), np.zeros(1000)
+            if "WHICH" == "shuffle":
+                x, want = la.arange(200_000.0), np.arange(200_000.0)
+            la.waitall()
+            signal.setitimer(signal.ITIMER_REAL, 0.0003 + 0.00007 * trial)
+            try:
+                if "WHICH" == "add.at":
+                    la.add.at(x, i, ones)
+                elif "WHICH" == "shuffle":
+                    la.random.shuffle(x)
+                else:
+                    x = la.random.standard_normal(200_000)
+                x.wait_to_read()
+                time.sleep(0.02)
+            except KeyboardInterrupt:
+                pass
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if "WHICH" == "add.at":
+                want[0] = n
+            elif "WHICH" == "shuffle":
+                np.random.shuffle(want)
+            else:
+                want = np.random.standard_normal(200_000) if len(x) > 1000 else x.asnumpy()
+            assert (x.asnumpy() == want).all(), trial
+        print("over")
+        """,
+        WHAT="KeyboardInterrupt",
+        WHICH=what,
+    )
+    assert (code, out) == (0, "over\n"), (out, errors)
+
+
+def test_an_interrupted_cast_leaves_no_state_and_no_error():
+    code, out, errors = ran(
+        """
+        x = la.linspace(-1e12, 1e12, 20_000)
+        for trial in range(60):
+            with np.errstate(all="ignore"):
+                y = x.astype("i4")
+            signal.setitimer(signal.ITIMER_REAL, 0.0001 + 0.00001 * trial)
+            try:
+                y.wait_to_read()
+                time.sleep(0.005)
+            except KeyboardInterrupt:
+                pass
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            y.wait_to_read()
+        print(set(np.geterr().values()) == {"warn", "ignore"})
+        """,
+        WHAT="KeyboardInterrupt",
+    )
+    assert (code, out) == (0, "True\n"), (out, errors)
+
+
+def test_reads_inside_an_op_that_does_not_use_the_array():
+    """Later writers don't wait for that op: what it reads is a copy, made between two writes."""
+    engine = la.engine.get()
+    x, torn, reads = la.zeros(2_000_000), [], []
+    la.waitall()
+
+    def read(ctx):
+        while len(reads) < 60 and not over.is_set():
+            host = x.asnumpy()
+            reads.append(host[0])
+            if host.min() != host.max():
+                torn.append((host.min(), host.max()))
+
+    over = threading.Event()
+    engine.push_sync(read, la.cpu(1), [], [engine.new_variable()])
+    until = time.monotonic() + 20
+    while len(reads) < 60 and time.monotonic() < until:
+        with la.engine.bulk(1):
+            x += 1
+        time.sleep(0.001)
+    over.set()
+    la.waitall()
+    assert reads and not torn, torn

@@ -229,6 +229,9 @@ class Engine {
 
   EngineStats stats();
   Operator* current();  // the op that the calling thread is running on this engine, or null
+  // Whether an op that the calling thread is running uses `var`: then nobody writes to it meanwhile. (A running op's
+  // uses don't change, so no lock is needed.)
+  bool holds(const Var* var) const;
   int current_worker();   // which worker of this engine the calling thread is, or -1
   std::vector<WorkerName> worker_names();  // by number
 

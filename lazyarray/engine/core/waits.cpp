@@ -26,6 +26,13 @@ bool Engine::on_stack(const Operator* op) const {
   return false;
 }
 
+bool Engine::holds(const Var* var) const {
+  for (const Operator* s = tls.op; s; s = s->outer)
+    for (const Use& u : s->uses)
+      if (u.var == var) return true;
+  return false;
+}
+
 // Whether `op` can't complete before one that the calling thread is running. What earlier calls
 // of the same walk saw is not looked at again: it was found not to. After a yes it begins another walk.
 bool Engine::waits_for_stack(Operator* op) {
