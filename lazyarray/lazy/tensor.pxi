@@ -15,7 +15,8 @@ class Unheld(TypeError):
     """
 
     def __str__(self):
-        return self.args[0].format(*self.args[1:]) if len(self.args) > 1 else super().__str__()
+        args = TypeError.args.__get__(self)
+        return args[0].format(*args[1:]) if len(args) > 1 else TypeError.__str__(self)
 
 
 # By types and strings.

@@ -553,7 +553,7 @@ cdef class Ufunc(UfuncMethods):
             if of_numpys(out):
                 return into_numpys(self, out, args, rest | {"where": where, "dtype": dtype, "casting": casting})
         if self.nout == 2:
-            if out is not None and type(out) is not tuple:
+            if out is not None and out is not Ellipsis and type(out) is not tuple:
                 raise TypeError("'out' must be a tuple of arrays")
             if where is True and dtype is None and casting is None and not rest:
                 return handed(self.two(args, out))

@@ -54,6 +54,8 @@ def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[s
         return ufunc_methods.METHODS[method](ufunc, *inputs, **kwargs)
     outs = kwargs.pop("out", ())
     function: Callable[..., Any] | None = row_of(ufunc)
+    if function is None and kwargs.pop("order", "K") != "K":
+        raise TypeError(f"np.{ufunc.__name__} of a lazyarray takes no order=")
     if function is None and getattr(np, ufunc.__name__, None) is ufunc:
         function = _counterpart("numpy", ufunc.__name__)
         if function is ufunc:
