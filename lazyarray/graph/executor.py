@@ -402,16 +402,16 @@ class Executor:
 
     def compute(
         self,
-        arrays: Mapping[Node, NDArray],
         is_train: bool,
         hear: Callable[[Entry, NDArray], Any] | None = None,
+        arrays: Mapping[Node, NDArray] | None = None,
     ) -> list[NDArray]:
         """The graph's outputs, recorded for gradients in training; none is an argument itself.
 
         Args:
-            arrays: those of the variables.
             is_train: whether ops run as in training, and are recorded.
             hear: ``hear(entry, array)`` is told each result.
+            arrays: those of the variables; None: the executor's own.
         Returns: a list of arrays.
         Raises: what a node's function raises, with a note of the node and its line.
         """
@@ -419,6 +419,7 @@ class Executor:
         if is_train:
             scope = autograd.record() if self._wanted else autograd.train_mode()
         with scope:
+            arrays = self._given if arrays is None else arrays
             outputs = self._placed.run(arrays, hear, self._devices)
             taken = {id(x) for x in arrays.values()}
             results = []
@@ -433,7 +434,7 @@ class Executor:
             for name, x in self._arrays.items():
                 monitor(name, x)
         with _Leaves(self) as used:
-            self.outputs = self.compute(used.arrays, is_train, self._tell)
+            self.outputs = self.compute(is_train, self._tell, used.arrays)
             # Outputs that don't change with an argument name it, but don't hold it.
             leaves = [History(used.arrays[n]) for n in self.graph.arguments]
         if is_train:
@@ -475,7 +476,7 @@ class _Run:
         self.seeds: list[NDArray] = []
         self.outputs: list[NDArray] = []
         with self.program, _Leaves(executor) as used:
-            self.outputs = executor.compute(used.arrays, is_train, self._note)
+            self.outputs = executor.compute(is_train, self._note, used.arrays)
             self.program.split()
             self.heads = [i for i, y in enumerate(self.outputs) if is_train and recorded(y)]
             heads = [self.outputs[i] for i in self.heads]

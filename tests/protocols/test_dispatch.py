@@ -154,7 +154,8 @@ def test_ufuncs_of_other_libraries_run_as_ops():
     with pytest.raises(TypeError, match="expit"):
         special.expit(la.array([1j]))
     with pytest.raises(TypeError, match="order"):
-        np.add(x, 1, order="F")
+        special.expit(x, order="F")
+    assert np.add(la.ones((2, 3)), 1, order="F").flags["F_CONTIGUOUS"]
 
 
 def test_other_types_get_their_turn():
