@@ -366,6 +366,29 @@ def test_new_arrays_with_gradients_are_told_of():
     assert len(f.memory()) == 0
 
 
+def test_many_models_of_which_each_is_trained_are_captured():
+    """A capture that was worth it does not count."""
+    f = la.compile(lambda x: x * 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(40):
+            x = la.ones(3)
+            x.attach_grad()
+            for _ in range(12):
+                with record():
+                    f(x)
+    assert len(f.memory()) == 1
+
+
+def test_generators_of_ours_are_drawn_from_in_replays():
+    f = la.compile(lambda x, rng: x + rng.normal(size=3))
+    rng, host = la.random.default_rng(0), np.random.default_rng(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            assert f(la.zeros(3), rng).tolist() == host.normal(size=3).tolist()
+
+
 def test_gradients_of_gradients_are_of_the_state_that_was():
     k, w = [2.0], la.ones(3)
     w.attach_grad()

@@ -47,6 +47,7 @@ _ESCAPES = 3  # captures that leave an array with somebody who isn't followed
 # Captures of one kind, or of calls that differ in numbers which Python looks at, until they run op
 # by op.
 _GIVEN_UP = 32
+_FEW = 10  # calls that are not worth a capture
 # While one thread captures, what stands for arrays is where other threads look for them. A replay
 # that writes to the state holds it, too, from what it takes there to what it stores there.
 _lock = threading.RLock()
@@ -132,7 +133,7 @@ class Compiled(Generic[_P, _R]):
         # Python looks at.
         self._varying: dict[Key, str] = {}
         self._fixed: set[Key] = set()
-        self._outlived = 0  # captures whose argument, with attach_grad, was let go of
+        self._outlived = 0  # captures in a row whose argument, with attach_grad, is gone
         update_wrapper(self, function)
 
     @overload
@@ -336,11 +337,12 @@ class Compiled(Generic[_P, _R]):
         for key, kind in list(self._replays.items()):
             if kind.replays and all(replay.is_outlived() for replay in kind.replays):
                 del self._replays[key]
-                self._outlived += 1
+                few = sum(replay.calls for replay in kind.replays) < _FEW
+                self._outlived = self._outlived + 1 if few else 0
                 if self._outlived == _GIVEN_UP:
                     self._warn(
                         f"{name_of(self._function)} runs op by op for new arrays with attach_grad: "
-                        "it is captured for each, and the last ones were not given twice"
+                        "it is captured for each, and the last ones were not given often"
                     )
         return self._outlived >= _GIVEN_UP
 

@@ -485,10 +485,9 @@ def _is_users(cls: type) -> bool:
 
 
 def _is_numeric(cls: type) -> bool:
-    """Whether objects of a class may hold what only NumPy's code or ours names."""
+    """Whether objects of a class hold numbers that only NumPy's code or ours names: polynomials."""
     return any(
-        owner.__module__.startswith(("numpy.", "lazyarray.")) and not _is_users(owner)
-        for owner in cls.__mro__
+        owner.__module__.startswith(("numpy.", "lazyarray.polynomial.")) for owner in cls.__mro__
     )
 
 

@@ -79,6 +79,7 @@ class Replay:
         free: list[int],
     ) -> None:
         self._function, self._tree, self.state = function, tree, state
+        self.calls = 0
         self._guard = state.guard
         self.varies = state.guard.varies
         self._own = len(arrays)
@@ -274,7 +275,7 @@ class Replay:
         return self._guard.stands(self.program)
 
     def is_outlived(self) -> bool:
-        """Whether an argument that it has by reference is nobody's but its own any more."""
+        """Whether an argument that it has by reference is nobody's any more but its own."""
         fixed, own = self._fixed, range(self._own)
         # Held by the list and the question.
         return any(fixed[i] is not None and sys.getrefcount(fixed[i]) <= 2 for i in own)
@@ -285,6 +286,7 @@ class Replay:
 
     def __call__(self, own: Any, held: Any, numbers: Any, tree: Any) -> Any:
         """The call's result, or ``CLASH`` if its arrays share memory."""
+        self.calls += 1
         arrays = [*own, *held] if held else own
         given = [arrays[i] for i in self._given]
         if numbers:

@@ -177,7 +177,8 @@ class Engine {
   // Where memory is short: waits, but not for long, until completed ops have let go of what they
   // hold. Whether there were any.
   bool await_releases();
-  // Helps or sleeps while more than `bytes` or `ops` of native work is pending.
+  // Helps or sleeps while more than `bytes` or `ops` of native work is pending, or for `timeout_ns` (-1: without a
+  // limit), and then with no op that takes longer.
   Status throttle(int64_t bytes, int64_t ops, Poll poll, void* arg, int64_t timeout_ns = -1);
 
   // What `var` holds now, with a reference; null if it is healthy.

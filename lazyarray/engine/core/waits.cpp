@@ -452,6 +452,11 @@ bool Engine::await_releases() {
 
 Status Engine::throttle(int64_t bytes, int64_t ops, Poll poll, void* arg, int64_t timeout_ns) {
   auto under = [&] { return pending_bytes() <= bytes && pending_ops() <= ops; };
+  // Who waits for so long has no time for an op that takes longer.
+  auto find = [&]() -> Operator* {
+    Operator* const op = any_helpable();
+    return op && timeout_ns >= 0 && op->cost_ns > timeout_ns ? nullptr : op;
+  };
   if (under() || current()) return Status::OK;
   Lock lock(mu_);
   if (broken_) return Status::BROKEN;
@@ -461,7 +466,7 @@ Status Engine::throttle(int64_t bytes, int64_t ops, Poll poll, void* arg, int64_
       // If no native op runs, all that is pending waits for opaque ones, which may themselves
       // wait for this thread: going on is the only safe thing.
       [&] { return under() || (native_running_ == 0 && !any_helpable()); },
-      [&] { return timeout_ns < 0 || under(); }, [&] { return any_helpable(); }, poll, arg,
+      [&] { return timeout_ns < 0 || under(); }, find, poll, arg,
       timeout_ns < 0 ? -1 : now_ns() + timeout_ns);
   throttled_--;
   return status;
