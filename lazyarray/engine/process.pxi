@@ -180,13 +180,17 @@ def _before_fork():
     # and the fork, and other threads meanwhile: see core/fork.cpp, which takes the locks.
     cdef vector[CEngine*] all
     global _interrupt
-    deadline = time.monotonic() + FORK_DRAIN_SECONDS
-    for lock in _held_before:  # whoever has one for longer than that may wait for this thread
-        if lock.acquire(timeout=max(0, deadline - time.monotonic())):
-            _holds.append(lock)
     hold = _FORK_HOLD_SECONDS
     drained = inside = again = False
     _interrupt = None
+    deadline = time.monotonic() + FORK_DRAIN_SECONDS / 2
+    for lock in _held_before:  # whoever has one for longer than that may wait for this thread
+        try:
+            if lock.acquire(timeout=max(0, deadline - time.monotonic())):
+                _holds.append(lock)
+        except BaseException as exc:  # as below
+            _interrupt = exc
+    deadline = time.monotonic() + FORK_DRAIN_SECONDS
     while not drained and not inside and time.monotonic() < deadline:
         try:
             if again:
