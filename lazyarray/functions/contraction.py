@@ -36,6 +36,16 @@ _matmul, _multiply = op.matmul, op.multiply
 _any, _sum = op.any, op.sum
 
 
+@functools.lru_cache(maxsize=256)
+def _axes_turned(subscripts: str) -> tuple[int, ...] | None:
+    """The order of axes, if the subscripts only say that: of one array whose letters differ."""
+    letters, arrow, result = subscripts.partition("->")
+    result = result if arrow else "".join(sorted(letters))
+    if not letters.isalpha() or not letters.isascii() or len({*letters}) < len(letters):
+        return None
+    return tuple(map(letters.index, result)) if sorted(result) == sorted(letters) else None
+
+
 def einsum(
     *operands: ArrayLike,
     out: NDArray | None = None,
@@ -64,6 +74,11 @@ def einsum(
     >>> la.einsum("ij->j", la.array([[1, 2], [3, 4]])).asnumpy()
     array([4, 6])
     """
+    plain = out is dtype is None and optimize is False and order == "K" and casting == "safe"
+    if plain and len(operands) == 2 and type(operands[0]) is str:
+        x, axes = operands[1], _axes_turned(operands[0])
+        if axes is not None and isinstance(x, Tensor) and len(axes) == x.ndim:
+            return permute_dims(x, axes)
     subscripts, arrays = _spelled(operands)
     xs: list[NDArray] = _layout.operands(*arrays)
     if out is not None:

@@ -202,9 +202,26 @@ cdef object quick_cumprod(PyObject** args, Py_ssize_t n):
 
 
 cdef object run_along(char sign, PyObject** args, Py_ssize_t n):
-    if not 1 <= n <= 2 or n == 2 and <object>args[1] is not None and not is_first_axis(<object>args[1]):
+    """``cumsum(a, axis, dtype, out)`` without a dtype, ``out`` a vector like ``a``, if there is one."""
+    cdef Tensor x, out, made
+    if not 1 <= n <= 4 or n > 1 and <object>args[1] is not None and not is_first_axis(<object>args[1]) \
+            or n > 2 and <object>args[2] is not None:
         return None
-    return running_now(sign, first_array(args))
+    x = first_array(args)
+    if n < 4 or <object>args[3] is None:
+        return running_now(sign, x)
+    if x is None or Py_TYPE(<object>args[3]) != type_of_arrays():
+        return None
+    out = <Tensor>args[3]
+    if out.v.dtype != x.v.dtype or out.v.layout.ndim != 1 or out.v.layout.size() != x.v.layout.size() \
+            or unwritable(out) or not is_ready(out, True) or not at_hand(out.v.chunk, True):
+        return None
+    made = running_now(sign, x)
+    if made is None or made.v.dtype != out.v.dtype:
+        return None
+    memcpy(out.v.elements(), made.v.chunk.data, made.v.chunk.nbytes)
+    changed(out.v.chunk)
+    return out
 
 
 cdef bint is_first_axis(object axis) except -1:

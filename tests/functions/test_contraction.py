@@ -318,3 +318,17 @@ def test_dtypes_as_numpy_takes_them(subscripts, d, options, later):
         got = la.einsum(subscripts, x, x, **options)
     assert got.dtype == want.dtype
     np.testing.assert_array_equal(got.asnumpy(), want)
+
+
+def test_subscripts_that_only_turn_axes_give_a_view():
+    host = np.arange(24.0).reshape(2, 3, 4)
+    x = la.array(host)
+    for subscripts in ("kji", "kji->kji", "ijk->kij", "abC", "aBc->Bca"):
+        want, got = np.einsum(subscripts, host), la.einsum(subscripts, x)
+        assert got.shape == want.shape and got.strides == want.strides
+        np.testing.assert_array_equal(got.asnumpy(), want)
+    la.einsum("ijk->kji", x)[0, 0, 0] = 7
+    assert x[0, 0, 0] == 7
+    for wrong in ("ij", "ijkl->lkji", "i1k", "ijk->ijl"):
+        with pytest.raises(ValueError):
+            la.einsum(wrong, x)

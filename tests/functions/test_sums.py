@@ -5,7 +5,7 @@ import pytest
 
 import lazyarray as la
 
-from ..ops.compare import check, lay, layouts, on_gpu, rng, same
+from ..ops.compare import call, check, lay, layouts, on_gpu, rng, same
 from .samples import AXES, BASES
 
 pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
@@ -69,3 +69,17 @@ def test_ediff1d():
         check("ediff1d", a, to_begin=[[0.5]])
         check("ediff1d", a, to_end=1j)
     check("ediff1d", [1, 2, 4], np.float32(1))
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_running_into_a_small_vector(name):
+    """At once, also where it is the operand, or overlaps it."""
+    for dtype in "dlfF":
+        host = np.arange(1, 9).astype(dtype)
+        whole, back = slice(None), slice(None, None, -1)
+        for source, to in [(whole, whole), (whole, back), (slice(-1), slice(1, None))]:
+            want, got = host.copy(), la.array(host)
+            mine = call(getattr(la, name), (got[source],), {"out": got[to]})
+            raised = call(getattr(np, name), (want[source],), {"out": want[to]})
+            assert isinstance(mine, Exception) == isinstance(raised, Exception)
+            np.testing.assert_array_equal(got.asnumpy(), want)
