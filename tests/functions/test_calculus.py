@@ -130,3 +130,18 @@ def test_what_waits():
         np.unwrap(F),
     ]
     same(results, wanted)
+
+
+@pytest.mark.parametrize("edge_order", [1, 2])
+def test_gradients_at_coordinates_that_come_later(edge_order):
+    places = np.array([1, 3, 4, 6, 7, 9.0])
+    for dtype in "?ldfD"[edge_order == 1 :]:  # of bools NumPy takes no first differences
+        for axis in (0, 1, -1):
+            v = (np.arange(36).reshape(6, 6) % 5).astype(dtype)
+            for host in (v, v.T):
+                want = np.gradient(host, places, axis=axis, edge_order=edge_order)
+                x, at = la.array(host), la.array(places)
+                with pending(x, at):
+                    got = la.gradient(x, at, axis=axis, edge_order=edge_order)
+                assert got.dtype == want.dtype and got.strides == want.strides
+                np.testing.assert_array_equal(got.asnumpy(), want)
