@@ -142,10 +142,9 @@ _UNFOLLOWED = (
 )
 # What makes random numbers that aren't lazyarray's, by the names that code has for it.
 _GENERATORS = (np.random.default_rng, np.random.RandomState, random.Random, random.SystemRandom)
-_MAKERS = {
-    *("default_rng", "RandomState", "Random", "SystemRandom"),
-    *("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"),
-}
+_MAKERS = set(
+    "default_rng RandomState Random SystemRandom MT19937 PCG64 PCG64DXSM Philox SFC64".split()
+)
 
 
 def _pythons(container: Any) -> Any:

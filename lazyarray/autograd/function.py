@@ -94,16 +94,16 @@ class Function:
                 f"{type(self).__name__} has a gradient of its own, which a graph would not keep"
             )
         self._called = True
-        before = [x.var._issued for x in inputs if isinstance(x, Tensor)]
+        recorded = is_recording() and any(map(tracked, inputs))
+        watched = [x.var for x in inputs if isinstance(x, Tensor)] if recorded else []
+        before = [var._issued for var in watched]
         with pause(train_mode=is_training()):
             outputs = self.forward(*inputs)
-        if is_recording() and any(map(tracked, inputs)):
-            now = [x.var._issued for x in inputs if isinstance(x, Tensor)]
-            if now != before:
-                raise RuntimeError(
-                    f"{type(self).__name__}.forward has written to an input, of which a gradient "
-                    "may be taken: give a new array"
-                )
+        if [var._issued for var in watched] != before:
+            raise RuntimeError(
+                f"{type(self).__name__}.forward has written to an input, of which a gradient "
+                "may be taken: give a new array"
+            )
         several = isinstance(outputs, (tuple, list))
         results = list(outputs) if several else [outputs]
         for i, y in enumerate(results):
