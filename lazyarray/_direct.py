@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
-from numpy._core.multiarray import c_einsum
+from numpy._core import multiarray
 
 from lazyarray import functions
 from lazyarray._ndarray import NDArray
@@ -83,8 +83,20 @@ _HOSTED_PRODUCTS = frozenset("convolve correlate cond det einsum i0 matrix_rank 
 _PRODUCTS_BYTES = 1 << 16
 _SHORT_KERNEL = 11  # NumPy has a loop for these
 
+
+def _convolve(a: Any, v: Any, mode: Any = "full") -> Any:
+    if not type(a) is type(v) is np.ndarray or not a.ndim == v.ndim == 1 or not a.size * v.size:
+        return np.convolve(a, v, mode)
+    a, v = (v, a) if v.size > a.size else (a, v)
+    return multiarray.correlate(a, v[::-1], mode)
+
+
 # NumPy's own without the layers of Python, which take as long, for calls without keywords.
-_BARE: dict[str, Any] = {"einsum": c_einsum}
+_BARE: dict[str, Any] = {
+    "convolve": _convolve,
+    "correlate": multiarray.correlate2,
+    "einsum": multiarray.c_einsum,
+}
 
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(

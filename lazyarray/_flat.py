@@ -90,13 +90,16 @@ class flatiter(_rows.FlatOf):
             except (TypeError, ValueError, OverflowError) as exc:
                 raise ValueError("Error setting single item of array.") from exc
             return
-        values = self._values(value)
-        if not values.size:
-            return
-        vector = x.ravel()  # a view, or else a copy that is written back
-        shape = vector[key].shape
-        vector[key] = values.reshape(()) if values.size == 1 else resize(values, shape)
-        if not np.may_share_memory(x, vector):
+        vector, is_view = x.ravel(), _rows.lies_in(x, "C")  # else a copy that is written back
+        if type(value) in (float, int):
+            vector[key] = value
+        else:
+            values = self._values(value)
+            if not values.size:
+                return
+            shape = vector[key].shape
+            vector[key] = values.reshape(()) if values.size == 1 else resize(values, shape)
+        if not is_view:
             _rows.assign_to(x, vector.reshape(x.shape))
 
     def _values(self, value: Any) -> NDArray:

@@ -539,6 +539,21 @@ def test_orders_of_vectors(kind, dtype):
 
 
 @pytest.mark.parametrize("kind", ["default_rng", "RandomState"])
+def test_choices_from_ranges(kind):
+    ours, theirs = getattr(la.random, kind)(3), getattr(np.random, kind)(3)
+    chances = [0.5, 0.25, 0.25]
+    for given in (range(3), range(7, 1, -2), range(2000), range(60_000)):
+        for more in ((), (4,), ((2, 3), True), (2, False)):
+            same(ours.choice(given, *more), theirs.choice(given, *more))
+        same(ours.permutation(given), theirs.permutation(given))
+    same(ours.choice(range(3, 6), p=chances), theirs.choice(range(3, 6), p=chances))
+    for empty in (range(0), range(3, 3)):
+        with pytest.raises(ValueError, match="empty"):
+            ours.choice(empty)
+    same(ours.normal(size=3), theirs.normal(size=3))
+
+
+@pytest.mark.parametrize("kind", ["default_rng", "RandomState"])
 def test_choices_of_no_axes_are_arrays(kind):
     for population in ([1.5, 2.5], np.array([3, 1, 4]), 5):
         theirs, ours = getattr(np.random, kind)(3), getattr(la.random, kind)(3)

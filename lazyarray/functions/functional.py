@@ -169,28 +169,38 @@ class vectorize:
         given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         lazy = {key: o for key, o in given.items() if isinstance(o, Tensor)}
         device = next((o.device for o in lazy.values()), None)
+        if is_capturing() and self.otypes is not None and self.signature is None:
+            looped = [o for key, o in given.items() if key not in self.excluded]
+            if looped and all(holdable(np.empty(0, t)) for t in self.otypes):
+                return self._traced(len(args), given, lazy, looped, device)
+        refuse("vectorize", *lazy.values())
+        results = self._called(
+            len(args), {**given, **{key: values(o, "vectorize()") for key, o in lazy.items()}}
+        )
+        if all(map(holdable, given.values())):
+            return hosts.given(results, device)
+        return hosts.to_lazy(results, device)
 
-        def call_numpy(hosts: dict[Any, Any]) -> Any:
-            own = {**given, **hosts}
-            return self._numpy(*[own.pop(i) for i in range(len(args))], **own)
+    def _called(self, n: int, given: dict[Any, Any]) -> Any:
+        """What NumPy gives for so many arguments by position, and those by name."""
+        return self._numpy(*[given.pop(i) for i in range(n)], **given)
 
-        looped = [o for key, o in given.items() if key not in self.excluded]
-        held = all(holdable(np.empty(0, t)) for t in self.otypes or ())
-        traced = is_capturing() and self.otypes is not None and self.signature is None
-        if not traced or not looped or not held:
-            refuse("vectorize", *lazy.values())
-            results = call_numpy({key: values(o, "vectorize()") for key, o in lazy.items()})
-            if all(holdable(o) for o in given.values()):
-                return hosts.given(results, device)
-            return hosts.to_lazy(results, device)
-
+    def _traced(
+        self,
+        n: int,
+        given: dict[Any, Any],
+        lazy: dict[Any, NDArray],
+        looped: list[Any],
+        device: Any,
+    ) -> Any:
+        """The same as one instruction."""
         for key, o in given.items():
             if isinstance(o, (np.ndarray, list)):
                 given[key] = copy.copy(o)  # the caller may change it before the call is run
         shape = np.broadcast_shapes(*[np.shape(o) for o in looped])
 
         def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-            found = call_numpy(dict(zip(lazy, ins, strict=True)))
+            found = self._called(n, {**given, **dict(zip(lazy, ins, strict=True))})
             for out, value in zip(outs, found if len(outs) > 1 else [found], strict=True):
                 out[...] = value
 

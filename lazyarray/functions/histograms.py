@@ -20,7 +20,7 @@ from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import cut_places, device_of, gil_op, operands, values
-from lazyarray.ops._rows import array, asarray, astype, in_bins, scatter
+from lazyarray.ops._rows import array, asarray, astype, between, in_bins, scatter
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -115,7 +115,7 @@ def histogram(
         edges = operands(x, by)[1]
         result = gil_op(
             "histogram",
-            lambda v, e, *w: np.histogram(v, e, limits, density, *w)[0],
+            lambda v, e, *w: _histogram_between(v, e, limits, density, *w),
             [x, edges, *inputs[1:]],
             (max(edges.size - 1, 0),),
             ("edges", *key),
@@ -141,9 +141,21 @@ def _histogram(v: np.ndarray, n: int, limits: _Range, density: bool | None, *w: 
     counts: Any = in_bins(v.ravel(), edges, *[u.ravel() for u in w])
     if counts is None:
         return np.histogram(v, n, limits, density, *w)
-    if density:
-        counts = counts / np.array(np.diff(edges), float) / counts.sum()
-    return counts, edges
+    return _dense(counts, edges) if density else counts, edges
+
+
+def _histogram_between(
+    v: np.ndarray, edges: np.ndarray, limits: _Range, density: bool | None, *w: np.ndarray
+) -> Any:
+    """The same between given edges, for which NumPy sorts the elements."""
+    counts: Any = None if w else between(v.ravel(), edges)
+    if counts is None:
+        return np.histogram(v, edges, limits, density, *w)[0]
+    return _dense(counts, edges) if density else counts
+
+
+def _dense(counts: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    return counts / np.array(np.diff(edges), float) / counts.sum()
 
 
 def histogram_bin_edges(

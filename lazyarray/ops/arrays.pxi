@@ -202,7 +202,7 @@ def unwritten_like(x):
 
 
 def join(arrays, axis):
-    """``concatenate`` of C-ordered arrays of one device, or of vectors; None for anything else."""
+    """``concatenate`` of arrays of one device of which new ones are in C order; None for anything else."""
     cdef Tensor first, t, part, out
     cdef npy_intp shape[kMaxDims]
     cdef npy_intp start = 0, total = 0
@@ -223,7 +223,7 @@ def join(arrays, axis):
         if not isinstance(o, Tensor):
             return None
         t = <Tensor>o
-        if t.v.layout.ndim != n or n != 1 and not contiguous(t) or not (t.v.device() == first.v.device()):
+        if t.v.layout.ndim != n or not (contiguous(t) or descends(t)) or not (t.v.device() == first.v.device()):
             return None
         if t.v.dtype != common:
             common = dtype_code(np.promote_types(np_dtype(common), np_dtype(t.v.dtype)))

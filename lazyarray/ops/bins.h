@@ -1,4 +1,5 @@
-// bins: how many elements, or what weights, lie in bins of one width: numpy/lib/_histograms_impl.py's formulas.
+// bins: how many elements, or what weights, lie in bins of one width, or between any edges:
+// numpy/lib/_histograms_impl.py's formulas.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -39,6 +40,27 @@ bool count_bins(const char* data, npy_intp n, const char* limits, npy_intp bins,
   for (npy_intp i = 0; i < n; ++i) {
     const npy_intp at = bin_of(static_cast<E>(x[i]), edges, bins, width);
     if (at >= 0) counts[at]++;
+  }
+  return true;
+}
+
+// The same between any edges in order, of which some may be equal; NumPy sorts the elements, and looks up the edges.
+template <class T, class E>
+bool count_between(const char* data, npy_intp n, const char* limits, npy_intp bins, npy_intp* counts) {
+  const T* x = reinterpret_cast<const T*>(data);
+  const E* edges = reinterpret_cast<const E*>(limits);
+  for (npy_intp i = 0; i < bins; ++i)
+    if (!(edges[i] <= edges[i + 1])) return false;
+  for (npy_intp i = 0; i < n; ++i) {
+    const E v = static_cast<E>(x[i]);
+    if (!(v >= edges[0] && v <= edges[bins])) continue;
+    const E* low = edges;  // the last edge that is not above the element
+    for (npy_intp left = bins + 1; left > 1;) {
+      const npy_intp half = left / 2;
+      low += low[half] <= v ? half : 0;
+      left -= half;
+    }
+    counts[std::min<npy_intp>(low - edges, bins - 1)]++;
   }
   return true;
 }

@@ -1,8 +1,9 @@
-# Counts in bins of one width, off the GIL: what np.histogram computes from layers of arrays.
+# Counts in bins, off the GIL: what np.histogram computes from layers of arrays.
 
 
 cdef extern from "ops/bins.h" namespace "lazyarray" nogil:
     bint count_bins[T, E](const char*, npy_intp, const char*, npy_intp, npy_intp*)
+    bint count_between[T, E](const char*, npy_intp, const char*, npy_intp, npy_intp*)
     bint weigh_bins[T, E](const char*, npy_intp, const char*, npy_intp, const double*, double*, double*)
 
 
@@ -47,4 +48,26 @@ def in_bins(cnp.ndarray x not None, cnp.ndarray edges not None, cnp.ndarray weig
         done = weigh_bins[float, float](data, n, ends, bins, weight, <double*>to, sums) if single else \
             weigh_bins[int64_t, double](data, n, ends, bins, weight, <double*>to, sums) if longs else \
             weigh_bins[double, double](data, n, ends, bins, weight, <double*>to, sums)
+    return found if done else None
+
+
+def between(cnp.ndarray x not None, cnp.ndarray edges not None):
+    """What ``np.histogram`` counts between any ``edges``; None where NumPy must do it, or refuse them.
+
+    Both are compared as float64, or as int64 where both are such.
+    """
+    cdef bint longs = x.descr.type_num == edges.descr.type_num == cnp.NPY_LONG
+    cdef bint doubles = edges.descr.type_num == cnp.NPY_DOUBLE and cnp.PyArray_CanCastSafely(x.descr.type_num, cnp.NPY_DOUBLE)
+    if not (longs or doubles) or cnp.PyArray_SIZE(edges) < 2:
+        return None
+    cdef cnp.ndarray v = np.ascontiguousarray(x, edges.dtype), limits = np.ascontiguousarray(edges)
+    cdef npy_intp bins = cnp.PyArray_SIZE(limits) - 1, n = cnp.PyArray_SIZE(v)
+    cdef cnp.ndarray found = np.zeros(bins, np.intp)
+    cdef const char* data = cnp.PyArray_BYTES(v)
+    cdef const char* ends = cnp.PyArray_BYTES(limits)
+    cdef npy_intp* to = <npy_intp*>cnp.PyArray_BYTES(found)
+    cdef bint done
+    with nogil:
+        done = count_between[int64_t, int64_t](data, n, ends, bins, to) if longs else \
+            count_between[double, double](data, n, ends, bins, to)
     return found if done else None

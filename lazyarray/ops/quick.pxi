@@ -107,17 +107,15 @@ cdef object quick_stack(PyObject** args, Py_ssize_t n):
     cdef object arrays = <object>args[0] if n == 1 or n == 2 else None
     if not is_sequence(arrays) or not len(arrays) or not is_tensor(arrays[0]):
         return None
-    if n == 1:
-        return of_arrays(arrays)
-    cdef int ndim = (<Tensor>arrays[0]).v.layout.ndim, axis = axis_of(<object>args[1], ndim + 1)
-    return of_arrays(arrays) if axis == 0 else of_columns(arrays) if axis == 1 and ndim == 1 else None
+    cdef int axis = axis_of(<object>args[1], (<Tensor>arrays[0]).v.layout.ndim + 1) if n == 2 else 0
+    return of_arrays(arrays, axis) if axis >= 0 else None
 
 
 cdef object quick_column_stack(PyObject** args, Py_ssize_t n):
     cdef object arrays = <object>args[0] if n == 1 else None
     if not is_sequence(arrays) or not len(arrays) or not is_tensor(arrays[0]):
         return None
-    return of_columns(arrays) if (<Tensor>arrays[0]).v.layout.ndim == 1 else join(arrays, 1)
+    return of_arrays(arrays, 1) if (<Tensor>arrays[0]).v.layout.ndim == 1 else join(arrays, 1)
 
 
 cdef Tensor doubles(object o):

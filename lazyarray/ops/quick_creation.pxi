@@ -37,9 +37,9 @@ cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
         return t if code < 0 or code == t.v.dtype else recoded(t, code)
     if not is_sequence(<object>args[0]):
         return of_number(<object>args[0], code)
-    t = of_arrays(<object>args[0])
+    t = of_arrays(<object>args[0], 0, True)
     if t is not None:
-        return t if code < 0 or code == t.v.dtype else None
+        return t if code < 0 or code == t.v.dtype else recoded(t, code)
     return of_numbers(<object>args[0], code)
 
 

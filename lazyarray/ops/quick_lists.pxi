@@ -1,62 +1,46 @@
 # Native ways for lists: of numbers, of lists of numbers, of small arrays. None where they hold anything else.
 
 
-cdef Tensor of_arrays(object items):
-    """An array of arrays of one shape and dtype, vectors or C-ordered, all at hand, not large; None for anything else."""
+cdef Tensor of_arrays(object items, int axis=0, bint any_order=False):
+    """An array of arrays of one shape and dtype along a new axis, all at hand, not large; None for anything else.
+
+    Of vectors, and of those of which a new one is in C order, unless ``any_order``.
+    """
     cdef npy_intp shape[kMaxDims]
+    cdef npy_intp steps[kMaxDims]
     cdef Tensor first, t, out
     cdef npy_intp i = 0, nbytes
+    cdef int d, ndim
     if not len(items) or not Py_TYPE(items[0]) == type_of_arrays() or not may_run_now():
         return None
     first = <Tensor>items[0]
-    if first.v.layout.ndim == 0 or first.v.layout.ndim == kMaxDims:
+    ndim = first.v.layout.ndim
+    if ndim == 0 or ndim == kMaxDims:
         return None
-    nbytes = first.v.layout.size() * first.v.itemsize()
     for o in items:
         if not Py_TYPE(o) == type_of_arrays():
             return None
         t = <Tensor>o
-        if t.v.dtype != first.v.dtype or not t.v.layout.same_shape(first.v.layout) \
-                or t.v.layout.ndim > 1 and not contiguous(t) or not t.v.near():
+        if t.v.dtype != first.v.dtype or not t.v.layout.same_shape(first.v.layout) or not t.v.near() \
+                or not (any_order or contiguous(t) or descends(t)):
             return None
-    shape[0] = len(items)
-    memcpy(&shape[1], first.v.layout.shape(), first.v.layout.ndim * sizeof(npy_intp))
-    out = small_array(first.v.dtype, first.v.layout.ndim + 1, shape, True)
+    for d in range(ndim + 1):
+        shape[d] = <npy_intp>len(items) if d == axis else first.v.layout.shape()[d - (d > axis)]
+    out = small_array(first.v.dtype, ndim + 1, shape, True)
     if out is None:
         return None
+    for d in range(ndim):
+        steps[d] = out.v.layout.strides()[d + (d >= axis)]
+    nbytes = first.v.layout.size() * first.v.itemsize()
     for o in items:
         t = <Tensor>o
-        if contiguous(t):
+        if axis == 0 and contiguous(t):
             memcpy(out.v.chunk.data + i * nbytes, t.v.elements(), nbytes)
         else:
-            copy_steps(<int>t.v.itemsize(), out.v.chunk.data + i * nbytes, out.v.layout.strides() + 1,
-                       t.v.elements(), t.v.layout.strides(), t.v.layout.shape(), t.v.layout.ndim)
+            copy_steps(<int>t.v.itemsize(), out.v.chunk.data + i * out.v.layout.strides()[axis], steps,
+                       t.v.elements(), t.v.layout.strides(), t.v.layout.shape(), ndim)
         i += 1
     return written(out)
-
-
-cdef Tensor of_columns(object items):
-    """A matrix whose columns are small vectors as of `of_arrays`; None for anything else."""
-    cdef Tensor rows = of_arrays(items), t
-    cdef npy_intp shape[2]
-    cdef npy_intp i, j, k, n, size
-    cdef char* p
-    if rows is None or rows.v.layout.ndim != 2:
-        return None
-    n, k, size = rows.v.layout.shape()[1], rows.v.layout.shape()[0], rows.v.itemsize()
-    shape[0], shape[1] = n, k
-    t = small_array(rows.v.dtype, 2, shape)
-    if t is None:
-        return None
-    p = rows.v.chunk.data
-    for j in range(k):
-        for i in range(n):
-            if size == 8:
-                (<int64_t*>t.v.chunk.data)[i * k + j] = (<int64_t*>p)[0]
-            else:
-                memcpy(t.v.chunk.data + (i * k + j) * size, p, size)
-            p += size
-    return written(t)
 
 
 cdef Tensor of_number(object value, int dtype):

@@ -357,24 +357,56 @@ cdef object points_between(PyObject** args, Py_ssize_t n, double whole):
 # ---- counts ---------------------------------------------------------------------------------------
 
 
+cdef const double* numbers_of(Tensor x, double* values, npy_intp* size) except? NULL:
+    """The elements of an array as doubles, in any order: where they are, or in ``values``; NULL where they aren't at hand."""
+    cdef Lines lines
+    if x.v.dtype == D_F8 and x.v.layout.size() and x.v.layout.ndim and is_ready(x, True):
+        size[0] = x.v.layout.size()
+        return <const double*>x.v.elements()
+    if not take_lines(x, None, values, &lines, True):
+        return NULL
+    size[0] = lines.length
+    return values
+
+
+cdef object histogram_between(Tensor x, object edges):
+    """``histogram(a, edges)``, and the edges as they are."""
+    cdef double values[_STATISTIC]
+    cdef double limits[_SORTED]
+    cdef Lines lines
+    cdef npy_intp size = 0, bins
+    cdef Tensor borders = numbers_in(edges), found
+    if borders is None or borders.v.layout.ndim != 1 or borders.v.dtype == D_BOOL or borders.v.layout.size() < 2 \
+            or not take_lines(borders, None, limits, &lines, True, _SORTED):
+        return None
+    bins = lines.length - 1
+    cdef const double* p = numbers_of(x, values, &size)
+    found = None if p is NULL else small_array(D_IL, 1, &bins)
+    if found is None:
+        return None
+    memset(found.v.chunk.data, 0, bins * sizeof(npy_intp))
+    if not count_between[double, double](<const char*>p, size, <const char*>limits, bins, <npy_intp*>found.v.chunk.data):
+        return None
+    return written(found), borders
+
+
 cdef object quick_histogram(PyObject** args, Py_ssize_t n):
     """``histogram(a, bins, range)`` of so many bins of one width, by the formulas of numpy/lib/_histograms_impl.py."""
     cdef double values[_STATISTIC]
     cdef double low, high, step
-    cdef npy_intp i, size, bins = 10, edges_count
-    cdef Lines lines
+    cdef npy_intp i, size = 0, bins = 10, edges_count
     cdef const double* p
     cdef double* edges
     cdef npy_intp* counts
     cdef Tensor x = numbers_in(<object>args[0]) if 1 <= n <= 3 else None, found, borders
-    if x is None or x.v.dtype == D_BOOL or n > 1 and (type(<object>args[1]) is not int or not index_of(<object>args[1], &bins)) \
-            or not 0 < bins <= _SORTED:
+    if x is None or x.v.dtype == D_BOOL:
         return None
-    if x.v.dtype == D_F8 and x.v.layout.size() and x.v.layout.ndim and is_ready(x, True):
-        p, size = <const double*>x.v.elements(), x.v.layout.size()
-    elif take_lines(x, None, values, &lines, True):
-        p, size = values, lines.length
-    else:
+    if n == 2 and type(<object>args[1]) is not int:
+        return histogram_between(x, <object>args[1])
+    if n > 1 and (type(<object>args[1]) is not int or not index_of(<object>args[1], &bins)) or not 0 < bins <= _SORTED:
+        return None
+    p = numbers_of(x, values, &size)
+    if p is NULL:
         return None
     low = high = p[0]
     for i in range(size):

@@ -408,6 +408,8 @@ cdef bint _add_values(object o, Role role, npy_intp most, double* values, double
             n = most - left
     elif t is np.ndarray:
         n = (<cnp.ndarray>o).size
+    elif t is range and role == POPULATION:
+        n = len(o)
     elif role == SHUFFLED:
         return False
     elif t is int:

@@ -96,3 +96,14 @@ def test_means_are_no_integers():
     for m in (np, la):
         with pytest.raises(TypeError, match="subtract"):
             m.cov(m.ones((2, 3)), dtype="i4")
+
+
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+def test_small_vectors_at_once(name, direct):
+    for a in ([1.0, 2, 3], [1], [1 + 2j, 3j], [True, False, True], []):
+        for v in ([0.5, -1], [2], [1j, 2, 3, 4], np.arange(20), []):
+            for mode in ("full", "same", "valid", 2, "f", "x"):
+                check(name, np.array(a), np.array(v), mode)
+            check(name, a, v)
+    check(name, np.ones((2, 2)), np.ones(2))
+    check(name, np.array(2.0), np.ones(3))

@@ -198,6 +198,28 @@ def test_counted_as_numpy_counts(kind, dtype):
                     same(got, np.histogram(x, bins, limits, weights=few))
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u8", "i4", "u1"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_counted_between_edges_as_numpy_counts(kind, dtype, direct):
+    # 4096 doubles lie on the stack, 1024 edges; 50,000 doubles are counted at the call.
+    for n in (1, 7, 512, 513, 4096, 4097, 50_001):
+        with np.errstate(all="ignore"):
+            x = SAMPLES[kind](n).astype(dtype)
+        a = la.array(x)
+        for edges in (
+            *(EDGES, EDGES.astype("f4"), np.arange(7), np.arange(0, 1.05, 0.1)),
+            np.arange(9, dtype="i4"),
+            *([0, 1, 1, 4], [0.0, 0.5, 2**60], [-np.inf, 0, np.inf], [3, 3], [0.25, np.nan]),
+            *(np.linspace(-9, 9, 1023), np.linspace(-9, 9, 1025)),
+        ):
+            given = edges if isinstance(edges, list) else la.array(edges)
+            counts, borders = la.histogram(a, given)
+            same((counts, borders), np.histogram(x, edges))
+            assert isinstance(edges, list) or borders is given
+            same(la.histogram(a, given, density=True), np.histogram(x, edges, density=True))
+
+
 def test_edges_that_decrease_are_refused_wherever_they_are(direct):
     x = np.arange(12.0)
     edges = x.copy()

@@ -1,5 +1,7 @@
 """Joining and splitting against NumPy: values, dtypes, layouts, errors."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,33 @@ def test_joining(parts):
     check("concatenate", parts, dtype="f4")
     check("concatenate", parts, dtype="i4")
     check("concatenate", parts, dtype="i4", casting="unsafe")
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 3), (1, 4), (4, 1), (3, 2, 5), (0, 3), (40, 50)])
+@pytest.mark.parametrize("dtype", ["d", "f", "q", "?", "D"])
+def test_joining_arrays_in_any_order(shape, dtype, direct):
+    full = np.arange(np.prod(shape) * 2 + 9).astype(dtype)
+
+    def in_orders(xp):
+        x, size = xp.array(full), int(np.prod(shape))
+        whole = x[:size].reshape(shape)
+        gaps = x[: size * 2].reshape(*shape[:-1], shape[-1] * 2)[..., ::2]
+        turned = x[:size].reshape(shape[::-1]).T
+        return whole, gaps, turned, xp.broadcast_to(x[: shape[-1]], shape), whole[::-1]
+
+    for parts, want in zip(
+        itertools.product(in_orders(la), repeat=2),
+        itertools.product(in_orders(np), repeat=2),
+        strict=True,
+    ):
+        for axis in range(len(shape)):
+            same(la.concatenate(parts, axis), np.concatenate(want, axis))
+            same(la.stack(parts, axis), np.stack(want, axis))
+        same(la.stack(parts, -1), np.stack(want, -1))
+        same(la.array(parts), np.array(want))
+        same(la.array(parts, dtype=np.complex64), np.array(want, dtype=np.complex64))
+        for name in ("hstack", "vstack", "dstack", "column_stack"):
+            same(getattr(la, name)(parts), getattr(np, name)(want))
 
 
 def test_concatenate_weak_scalars_and_out():
