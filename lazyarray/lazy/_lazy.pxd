@@ -376,7 +376,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
 
 cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
-        double inline_ns, cheap_ns, group_ns, gil_ns, wait_ns, fuse_ns, flush_ns, mid_ns, stretch_ns, late_ns
+        double inline_ns, cheap_ns, group_ns, gil_ns, wait_ns, fuse_ns, flush_ns, mid_ns, stretch_ns, late_ns, call_ns
         size_t catch_up, late_ops
         int64_t cold_stretches
         double age_share
@@ -426,7 +426,8 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         cbool run_inline(Instr&) except +
         RecorderFull append(Instr*, int, int)
         cbool over_budget(const CDevice&)
-        int64_t lag(double)
+        int64_t lag()
+        cbool is_tiny(const Instr&)
         void caught_up(cbool)
         cbool nearly_done()
         int64_t budget(const CDevice&)

@@ -254,7 +254,6 @@ cdef int emit(Instr* instr) except -1:
         # that only borrows its chunks would survive.
         graveyard().sweep()
         return 0
-    cdef double cost = instr.cost_ns
     instr.site = sites().here()
     if instr.kernel.checks_flags or instr.kernel.kind == PYTHON:
         instr.filters = current_filters()
@@ -281,14 +280,15 @@ cdef int emit(Instr* instr) except -1:
     cdef bint decides = not naive and not told
     cdef int most = 1 if naive and not told else get_bulk()
     cdef int64_t most_ns
+    cdef bint tiny = rec.is_tiny(instr[0])
     full = rec.append(instr, rec.bulk_on(device, most) if decides else most, most)
     try:
         if full:
             flush(True, full == MANY and decides)
         if exported.chunks.size():
             _finish(exported.chunks)
-        elif decides:
-            most_ns = rec.lag(cost)
+        elif decides and tiny:
+            most_ns = rec.lag()
             if most_ns and not (most_ns > 0 and no_sync_now()):
                 rec.caught_up(_catch_up("tiny ops in a row", most_ns))
         if rec.over_budget(device):

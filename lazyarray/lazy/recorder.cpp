@@ -44,7 +44,8 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   last_ = in;
   const size_t count = open_count_.load(std::memory_order_relaxed) + 1;
   open_count_.store(count, std::memory_order_relaxed);
-  if (ns < policy.fuse_ns) tiny_count_.store(tiny_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (is_tiny(*in)) tiny_count_.store(tiny_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  open_cost_.store(open_cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
   const double open_ns = open_ns_.load(std::memory_order_relaxed) + worth_ns(*in);
   open_ns_.store(open_ns, std::memory_order_relaxed);
   open_bytes_ += in->bytes;
@@ -52,7 +53,7 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   // One call of NumPy's is left to the waiter: a second one shows that the program goes on.
   const bool waits = kind == Kernel::PYTHON && in->device().plain() && !call_open_ && ns >= policy.gil_ns && ns < policy.wait_ns;
   call_open_ |= waits;
-  const bool ended = (kind == Kernel::PYTHON && !waits) || kind == Kernel::TRANSFER ||
+  const bool ended = (kind == Kernel::PYTHON && !waits && !is_tiny(*in)) || kind == Kernel::TRANSFER ||
                      (kind == Kernel::GUFUNC && ns >= policy.flush_ns) || in->bytes > memory;
   const int enough = at_round(count) ? bulk : std::min(2 * bulk, most);
   const Full full = ended ? ENDED : count >= static_cast<size_t>(enough) ? MANY : NOT_FULL;
@@ -164,17 +165,22 @@ void Recorder::take_open(bool rounds) {
   put_off_ = 0;
   call_open_ = false;
   size_t count = 0, tiny = 0;
-  double ns = 0;
+  double ns = 0, cost = 0;
   int64_t bytes = 0;
   for (const Instr* left = open_; left; left = left->next) {
     count++;
-    tiny += left->cost_ns < policy.fuse_ns;
+    tiny += is_tiny(*left);
     ns += worth_ns(*left);
+    cost += left->cost_ns;
     call_open_ |= left->kernel->kind == Kernel::PYTHON;
     bytes += left->bytes;
   }
+  const size_t taken = open_count_.load(std::memory_order_relaxed) - count;
+  const size_t taken_tiny = tiny_count_.load(std::memory_order_relaxed) - tiny;
+  tiny_before_.store(taken_tiny == taken ? tiny_before_.load(std::memory_order_relaxed) + taken : 0, std::memory_order_relaxed);
   open_count_.store(count, std::memory_order_relaxed);
   tiny_count_.store(tiny, std::memory_order_relaxed);
+  open_cost_.store(cost, std::memory_order_relaxed);
   open_ns_.store(ns, std::memory_order_relaxed);
   open_bytes_ = bytes;
   // The alarm stays: it costs less than to take it back, see on_alarm().

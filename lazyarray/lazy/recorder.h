@@ -136,22 +136,31 @@ class Recorder {
   enum Full : int { NOT_FULL, MANY, ENDED };
   Full append(Instr* in, int bulk, int most);
 
+  // Whether it can't begin a pass, and is no call of Python's that is worth a worker for its own sake.
+  bool is_tiny(const Instr& in) const {
+    const bool call = in.kernel->kind == Kernel::PYTHON && in.device().plain();
+    return in.cost_ns < (call ? policy.gil_ns : policy.fuse_ns);
+  }
+
   // How long the pusher of tiny ops in a row had better help and wait: kAsLongAsItTakes, or so many nanoseconds, or 0.
   // They would have run at once, had not the first of them needed what was pending; so is the result of each, and a loop
   // over elements goes on being recorded, at several times the cost. That it will go on for as long as it has, and no
   // longer, is the best guess that there is. So they wait once they have lost as much time as the wait takes: what is
   // open is known; what is under way gets as long as they have lost, and twice as much each time that this was too short.
   static constexpr int64_t kAsLongAsItTakes = -1;
-  int64_t lag(double cost_ns) const {
-    if (cost_ns >= policy.fuse_ns) return 0;
-    const size_t tiny = tiny_count_.load(std::memory_order_relaxed);
+  int64_t lag() const {
+    const size_t tiny = tiny_before_ + tiny_count_.load(std::memory_order_relaxed);
     const double lost = static_cast<double>(tiny) * policy.late_ns;
-    if (tiny < policy.catch_up || lost < open_ns_.load(std::memory_order_relaxed)) return 0;
+    if (tiny < policy.catch_up || lost < open_cost_.load(std::memory_order_relaxed)) return 0;
     if (engine_->pending_ops() == 0) return kAsLongAsItTakes;
-    return tiny < patience_ ? 0 : static_cast<int64_t>(lost);
+    if (tiny < patience_) return 0;
+    return static_cast<int64_t>(interpreter().calls.load(std::memory_order_relaxed) ? std::max(lost, policy.call_ns) : lost);
   }
   // What came of such a wait. GIL.
-  void caught_up(bool in_time) { patience_ = in_time ? policy.late_ops : std::min<size_t>(2 * patience_, 1 << 20); }
+  void caught_up(bool in_time) {
+    patience_ = in_time ? policy.late_ops : std::min<size_t>(2 * patience_, 1 << 20);
+    if (in_time) tiny_before_.store(0, std::memory_order_relaxed);
+  }
   // Whether all that is pending is open, and costs less than to hand a call under the GIL to a worker: then who asks
   // for such a call had better run what is open, and the call at once. (Of NumPy's time, recorded and so: `delete(x * 2, 5)`
   // of 15,000 elements 5.1 and 1.05, `fft.ifftn(1j * k * f)` of 80 x 80 1.4 and 1.15.)
@@ -226,7 +235,9 @@ class Recorder {
   // Whether most of the open segment, which has so many instructions, came before the round that is open. rec_mu_.
   bool at_round(size_t count) const { return round_ && 2 * rounds_count_ >= count; }
   std::atomic<size_t> open_count_{0};  // written under rec_mu_
-  std::atomic<size_t> tiny_count_{0};  // written under rec_mu_: of these, ops that can't begin a pass
+  std::atomic<size_t> tiny_count_{0};  // written under rec_mu_: of these, tiny ones
+  std::atomic<size_t> tiny_before_{0};  // of the segments before, as far as they had no others; pushers may lose a count
+  std::atomic<double> open_cost_{0};  // written under rec_mu_: what the open ones cost
   std::vector<Instr*> segment_;  // push_mu_: what is being pushed
   std::atomic<double> open_ns_{0};  // written under rec_mu_
   bool call_open_ = false;       // rec_mu_: one of NumPy's is among what is open

@@ -66,6 +66,7 @@ void Engine::fork_child(bool drained) {
   starved_ = quit_ = false;
   broken_ = !drained;
   tls = ThreadState();
+  interpreter().calls = 0;
 }
 
 // ---- all of them -------------------------------------------------------------------------------
