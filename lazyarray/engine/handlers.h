@@ -31,7 +31,8 @@ class Handlers {
 
   // Whether an `except`, or a `with` of those names, stands around the line, in its function or around a call of
   // it, as far up as the program's own files reach. Who called these (a runner of tests or of notebooks) catches
-  // everything, and always: there only assertRaises(error, function) and its like count.
+  // everything, and always: there only assertRaises(error, function) and its like count, and pools, which hand what is
+  // raised to whoever asked for the result. (A worker of multiprocessing's that fails to send a result never answers.)
   bool around() {
     PyFrameObject* f = PyEval_GetFrame();
     if (!f) return false;
@@ -44,7 +45,7 @@ class Handlers {
       const bool last = owner == FOREIGN && seen;
       if (owner != PACKAGE) {
         ++seen;
-        found = (owner == FOREIGN && PySet_Contains(names_, code->co_name) == 1) ||
+        found = owner == POOL || (owner == FOREIGN && PySet_Contains(names_, code->co_name) == 1) ||
                 (!last && catches(code, PyFrame_GetLasti(f) / 2));
       }
       Py_DECREF(code);
@@ -60,7 +61,7 @@ class Handlers {
 
  private:
   static constexpr int kDeepest = 64;  // a deep recursion must not make each op slow
-  enum Owner : uint8_t { PROGRAM, PACKAGE, FOREIGN };
+  enum Owner : uint8_t { PROGRAM, PACKAGE, FOREIGN, POOL };
 
   // A code object's table of exceptions: a handler for each range of its instructions. Numbers of six bits a
   // byte, the first byte of an entry marked (CPython's exception_handling_notes).
@@ -208,7 +209,13 @@ class Handlers {
     k.file = file;
     const bool foreign = begins(name, standard_) || begins(name, "<frozen ") ||
                          name.find("site-packages") != name.npos || name.find("dist-packages") != name.npos;
-    return k.owner = begins(name, package_) ? PACKAGE : foreign ? FOREIGN : PROGRAM;
+    return k.owner = begins(name, package_) ? PACKAGE : is_pools(name) ? POOL : foreign ? FOREIGN : PROGRAM;
+  }
+  bool is_pools(std::string_view name) const {
+    if (!begins(name, standard_)) return false;
+    name.remove_prefix(standard_.size());
+    return name == "multiprocessing/pool.py" || name == "concurrent/futures/thread.py" ||
+           name == "concurrent/futures/process.py";
   }
 
   // Held, so that the address can't be another's.

@@ -70,7 +70,6 @@ cdef extern from "lazy/layout.h" namespace "lazyarray" nogil:
         cbool reshape(int, const npy_intp*, npy_intp, npy_intp*)
         void extent(npy_intp, npy_intp&, npy_intp&)
 
-    cbool may_overlap(const Layout&, npy_intp, const Layout&, npy_intp)
     cbool nests(const Layout&, npy_intp)
     cbool self_overlaps(const Layout&)
     enum:
@@ -195,6 +194,9 @@ cdef extern from "lazy/view.h" namespace "lazyarray" nogil:
         cbool at_hand()
         cbool near()
         cbool same_memory(const View&)
+        npy_intp ahead(const View&)
+        cbool same_view(const View&)
+        cbool may_overlap(const View&)
 
     cdef cppclass HeldView(View):
         void let_go()

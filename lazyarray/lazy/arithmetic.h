@@ -88,8 +88,8 @@ inline bool real_of(int op, T a, T b, T* r) {
   constexpr T least = sizeof(T) == 4 ? T(FLT_MIN) : T(DBL_MIN);
   T rest;
   switch (op) {
-    case QUICK_ADD: *r = a + b; return std::isfinite(*r);
-    case QUICK_SUBTRACT: *r = a - b; return std::isfinite(*r);
+    case QUICK_ADD: *r = a + b; break;
+    case QUICK_SUBTRACT: *r = a - b; break;
     case QUICK_MULTIPLY: *r = a * b; break;
     case QUICK_DIVIDE: *r = a / b; break;
     case QUICK_POWER:
@@ -107,7 +107,13 @@ inline bool real_of(int op, T a, T b, T* r) {
       return true;
     default: return false;
   }
-  return std::isfinite(*r) && (std::fabs(*r) > least || a == 0 || b == 0) && (b != 0 || op != QUICK_DIVIDE);
+  if (std::isfinite(*r) && (op <= QUICK_SUBTRACT || std::fabs(*r) > least || a == 0 || b == 0) &&
+      (b != 0 || op != QUICK_DIVIDE))
+    return true;
+  return raises_nothing(r, [=] {  // of infinities and of what is no number
+    const volatile T x = a, y = b;
+    *r = op == QUICK_ADD ? x + y : op == QUICK_SUBTRACT ? x - y : op == QUICK_MULTIPLY ? x * y : x / y;
+  });
 }
 
 inline bool whole_of(int op, int64_t a, int64_t b, int64_t* r) {

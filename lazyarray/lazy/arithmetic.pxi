@@ -30,9 +30,6 @@ cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
     bint are_single(const Term&, const Term&) noexcept
 
 
-cdef int64_t _EXACT = 1l << 53  # doubles hold each integer up to here
-
-
 # NumPy's scalars of the other integers, by their sizes: 1, 2, 4, and 8 for those without a sign.
 cdef PyTypeObject* _signed[4]
 cdef PyTypeObject* _unsigned[4]
@@ -82,7 +79,7 @@ cdef bint take_term(object o, Term* v) noexcept:
         return True
     if kind is int:
         n = 0
-        if not exact_whole(o, &n):
+        if not whole_number(o, &n):
             return False
         v.take_whole(n)
         return True
@@ -170,7 +167,7 @@ cdef bint double_at_hand(object o, double* value) noexcept:
     if type(o) is float:
         value[0] = PyFloat_AS_DOUBLE(o)
         return True
-    if type(o) is not int or not exact_whole(o, &n):
+    if type(o) is not int or not whole_number(o, &n):
         return False
     value[0] = <double>n
     return True
@@ -182,13 +179,14 @@ cdef bint whole_at_hand(object o, int64_t* value) noexcept:
     if p is not NULL:
         value[0] = (<int64_t*>p)[0]
         return True
-    return type(o) is int and exact_whole(o, value)
+    return type(o) is int and whole_number(o, value)
 
 
-cdef inline bint exact_whole(object o, int64_t* value) noexcept:
+cdef inline bint whole_number(object o, int64_t* value) noexcept:
+    """The value of a Python integer of 64 bits. (Beside floats NumPy rounds it to one, as C does.)"""
     cdef int overflow = 0
     value[0] = PyLong_AsLongAndOverflow(o, &overflow)
-    return not overflow and -_EXACT <= value[0] <= _EXACT
+    return not overflow
 
 
 cdef inline Tensor new_double(double value):

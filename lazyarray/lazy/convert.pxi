@@ -141,7 +141,7 @@ cdef bint put_integer(char* to, long n, int dtype) noexcept:
             return False
         memcpy(to, &n, size)
         return True
-    return -(1l << 53) <= n <= 1l << 53 and put_real(to, n, dtype)
+    return (dtype == D_F8 or dtype == D_C16 or -(1l << 53) <= n <= 1l << 53) and put_real(to, n, dtype)
 
 
 cdef bint put_real(char* to, double d, int dtype) noexcept:

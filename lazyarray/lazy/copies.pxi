@@ -264,9 +264,9 @@ cdef int copy_here(Tensor to, Tensor value) except -1:
     if a.size() == 0 and not recording():  # the tape wants to know what nothing was made of, too
         return 0
     if to.v.same_memory(value.v):
-        if to.v.dtype == value.v.dtype and a.same_view(b[0]):
+        if to.v.dtype == value.v.dtype and to.v.same_view(value.v):
             return 0
-        if may_overlap(a[0], to.v.itemsize(), b[0], value.v.itemsize()):
+        if to.v.may_overlap(value.v):
             if moves(to, value):
                 return emit_move(to, value)
             value = cast(value, value.v.dtype)  # the right-hand side as it is before the write

@@ -56,11 +56,6 @@ bool may_overlap(const Span& a, const Span& b) {
   return !(d >= a.itemsize && d + b.itemsize <= g);
 }
 
-bool may_overlap(const Layout& a, npy_intp asize, const Layout& b, npy_intp bsize) {
-  return may_overlap(Span{a.ndim, a.shape(), a.strides(), a.offset, asize},
-                     Span{b.ndim, b.shape(), b.strides(), b.offset, bsize});
-}
-
 bool nests(const Span& a) {
   int order[kMaxDims], n = 0;  // the axes that step, by the size of their steps
   for (int i = 0; i < a.ndim; ++i) {

@@ -147,7 +147,6 @@ inline void Layout::extent(npy_intp itemsize, npy_intp& low, npy_intp& high) con
   Span{ndim, shape(), strides(), offset, itemsize}.extent(low, high);
 }
 
-bool may_overlap(const Layout& a, npy_intp asize, const Layout& b, npy_intp bsize);
 inline bool nests(const Layout& a, npy_intp itemsize) {
   return nests(Span{a.ndim, a.shape(), a.strides(), a.offset, itemsize});
 }

@@ -81,9 +81,15 @@ class View {
 
   // Whether a value in an object that has the view there is aligned as the loops want it.
   static bool aligns(size_t at) { return (at + offsetof(View, layout) + Layout::inline_at()) % 16 == 0; }
+  // Whether the two lie in one memory: in one chunk, or in two of a memory of others whose owner tells nothing of it.
   bool same_memory(const View& o) const {
-    return alone_ || o.alone_ ? this == &o : chunk_ == o.chunk_;
+    if (alone_ || o.alone_) return this == &o;
+    return chunk_ == o.chunk_ || (chunk_->published && o.chunk_->published && chunk_->meets(*o.chunk_));
   }
+  // In one memory: how far the other's begins behind this one's.
+  npy_intp ahead(const View& o) const { return alone_ || chunk_ == o.chunk_ ? 0 : o.chunk_->data - chunk_->data; }
+  bool same_view(const View& o) const { return same_memory(o) && !ahead(o) && layout.same_view(o.layout); }
+  bool may_overlap(const View& o) const { return lazyarray::may_overlap(span(0), o.span(ahead(o))); }
 
   static ChunkStore* home;  // where chunks are made
 
@@ -92,6 +98,9 @@ class View {
   static_assert(kValue + sizeof(uint64_t) <= Layout::kInlineBytes, "a value and a number");
   char* inline_bytes() const { return const_cast<Layout&>(layout).inline_bytes(); }
   Chunk* settle() const;  // makes the chunk
+  Span span(npy_intp from) const {
+    return Span{layout.ndim, layout.shape(), layout.strides(), layout.offset + from, itemsize()};
+  }
 };
 
 // A view that counts as a handle of its chunk, which is dropped with it: in any thread that has the GIL, also

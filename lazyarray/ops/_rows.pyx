@@ -108,7 +108,6 @@ from lazyarray.lazy._lazy cimport (
     lone_ops,
     new_element,
     no_sync_now,
-    may_overlap,
     nests,
     new_kernel,
     new_tensor,

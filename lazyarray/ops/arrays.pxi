@@ -397,8 +397,7 @@ cdef int store(Tensor to, object value) except -1:
     if isinstance(value, Tensor):
         t = <Tensor>value
         # What the in-place operators end with: x[1:] += y stores x[1:] into itself.
-        if not t.v.same_memory(to.v) or t.v.dtype != to.v.dtype \
-                or not t.v.layout.same_view(to.v.layout):
+        if t.v.dtype != to.v.dtype or not t.v.same_view(to.v):
             tell_of_lost_parts(t.v.dtype, to.v.dtype)
             assign(to, t)
     elif kind_of(value) >= 0:

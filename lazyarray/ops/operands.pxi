@@ -395,10 +395,9 @@ cdef Tensor output_like(Layout* space, int dtype, int nin, const View** views, C
 cdef bint written_under(Tensor x, Tensor out) noexcept:
     """Whether writing `out` element by element would change `x` under the loop."""
     if x is None or not x.v.same_memory(out.v) \
-            or x.v.dtype == out.v.dtype and x.v.layout.same_view(out.v.layout) \
-            and nests(out.v.layout, out.v.itemsize()):
+            or x.v.dtype == out.v.dtype and x.v.same_view(out.v) and nests(out.v.layout, out.v.itemsize()):
         return False
-    return may_overlap(x.v.layout, x.v.itemsize(), out.v.layout, out.v.itemsize())
+    return x.v.may_overlap(out.v)
 
 
 cdef bint _walks_in_buffers = not _numpy_facts.BUFFERS_WHERE_IT_PAYS

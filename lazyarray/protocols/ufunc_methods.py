@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.functions import sums
+from lazyarray.functions.broadcasting import broadcast_to
 from lazyarray.functions.selecting import take, take_along_axis
 from lazyarray.lazy._lazy import Tensor, note_call, once, paused, tracked
 from lazyarray.lazy.formulas import JOINS
@@ -54,6 +55,11 @@ def deliver_each(
     casting: Any = "same_kind",
 ) -> tuple[Any, ...]:
     """Each of several results as by :func:`deliver`; all errors come before the first write."""
+    if where is not True:
+        where = _rows.mask_of(where, results[0].device)
+        shape = np.broadcast_shapes(results[0].shape, where.shape)
+        if shape != results[0].shape:
+            results = tuple([broadcast_to(result, shape).copy() for result in results])
     pairs = list(zip(results, outs, strict=True))
     for result, out in pairs:
         if out is not None:

@@ -1,6 +1,8 @@
 // Chunk: a block of memory that is an engine variable, on one device.
 #include "storage/chunk.h"
 
+#include <algorithm>
+
 namespace lazyarray {
 
 bool Chunk::allocate_zeroed(bool* zeroed) {
@@ -126,27 +128,32 @@ void ChunkStore::drop_export(Chunk* c) {
 
 void ChunkStore::publish(Chunk* c) {
   std::lock_guard<std::mutex> g(published_mu_);
-  published_[c->data] = c;
+  if (c->published) return;
+  published_.emplace(c->data, c);
+  longest_ = std::max(longest_, c->nbytes);
   c->published = true;
 }
 
 Chunk* ChunkStore::find(const char* data, size_t nbytes) {
   std::lock_guard<std::mutex> g(published_mu_);
-  auto next = published_.upper_bound(data);
-  if (next == published_.begin()) return nullptr;
-  Chunk* c = std::prev(next)->second;
-  if (data + nbytes > c->data + c->nbytes) return nullptr;
-  // One that is being freed has no references, and waits for this lock to be unlisted.
-  int32_t refs = c->refs.load(std::memory_order_relaxed);
-  while (refs > 0)
-    if (c->refs.compare_exchange_weak(refs, refs + 1, std::memory_order_acq_rel)) return c;
+  // Parts of it may be listed as well, by those who met them first: these begin nearer.
+  for (auto it = published_.upper_bound(data); it != published_.begin();) {
+    Chunk* c = (--it)->second;
+    if (c->data + longest_ < data + nbytes) break;
+    if (data + nbytes > c->data + c->nbytes) continue;
+    // One that is being freed has no references, and waits for this lock to be unlisted.
+    int32_t refs = c->refs.load(std::memory_order_relaxed);
+    while (refs > 0)
+      if (c->refs.compare_exchange_weak(refs, refs + 1, std::memory_order_acq_rel)) return c;
+  }
   return nullptr;
 }
 
 void ChunkStore::unpublish(Chunk* c) {
   std::lock_guard<std::mutex> g(published_mu_);
-  auto it = published_.find(c->data);
-  if (it != published_.end() && it->second == c) published_.erase(it);
+  auto [it, end] = published_.equal_range(c->data);
+  it = std::find_if(it, end, [c](const auto& listed) { return listed.second == c; });
+  if (it != end) published_.erase(it);
   c->published = false;
 }
 

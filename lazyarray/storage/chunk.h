@@ -46,6 +46,9 @@ class Chunk : public Var {
   // Whether no device but the host's processors ever touches the memory.
   bool plain() const { return device.plain(); }
 
+  // Whether the two have memory in common.
+  bool meets(const Chunk& o) const { return data < o.data + o.nbytes && o.data < data + nbytes; }
+
   explicit Chunk(Engine* e) : Var(e) {}
 
   // False if there is no memory. Two readers of memory that nobody wrote (la.empty) may both be
@@ -152,7 +155,8 @@ class ChunkStore {
   std::vector<std::pair<Device, MemoryPool*>> others_;
   uint64_t limit_ = 0;
   std::mutex published_mu_;
-  std::map<const char*, Chunk*> published_;  // by the start of the memory
+  std::multimap<const char*, Chunk*> published_;  // by the start of the memory
+  size_t longest_ = 0;  // of all that were ever listed
 };
 
 inline void Chunk::dispose() {

@@ -3,8 +3,12 @@
 import asyncio
 import contextlib
 import json
+import multiprocessing.pool
+import subprocess
+import sys
 import unittest
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -438,3 +442,38 @@ def test_functions_that_are_given_to_who_catches():
     pytest.raises(LinAlgError, la.linalg.inv, singular)  # noqa: RUF061
     pytest.raises(IndexError, la.arange(5).take, beyond)  # noqa: RUF061
     np.testing.assert_raises(LinAlgError, la.linalg.inv, singular)
+
+
+def inverse(x):
+    return la.linalg.inv(x)
+
+
+@pytest.mark.parametrize("n", [2, 200])
+@pytest.mark.parametrize("make", [multiprocessing.pool.ThreadPool, ThreadPoolExecutor])
+def test_a_pool_hands_on_what_its_task_raises(make, n):
+    with make(2) as pool:
+        with pytest.raises(LinAlgError):
+            list(pool.map(inverse, [la.zeros((n, n))]))
+        if make is ThreadPoolExecutor:
+            assert type(pool.submit(inverse, la.zeros((n, n))).exception()) is LinAlgError
+
+
+POOL = """
+import multiprocessing, lazyarray as la
+def inverse(x): return la.linalg.inv(x)
+if __name__ == "__main__":
+    with multiprocessing.Pool(1) as pool:
+        for apply in (lambda f, x: pool.map(f, [x]), lambda f, x: pool.apply(f, (x,))):
+            try:
+                apply(inverse, la.zeros((2, 2)))
+            except la.linalg.LinAlgError as exc:
+                print(exc)
+"""
+
+
+def test_a_process_of_a_pool_answers_with_what_its_task_raises(tmp_path):
+    """Or it ends without an answer: what it tells of a result that can't be sent asks for its text."""
+    (tmp_path / "pool.py").write_text(POOL)
+    command = [sys.executable, str(tmp_path / "pool.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.stdout.splitlines() == ["Singular matrix"] * 2, done.stderr

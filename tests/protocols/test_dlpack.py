@@ -279,3 +279,45 @@ def test_overlapping_parts_of_memory_of_others(kind, first, n):
         results.append(np.array(x))
         del x, y
     np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("n", [10, 70_000])
+def test_parts_of_memory_whose_owner_tells_nothing(n):
+    """A capsule tells of what it holds alone: a part that came first is a memory of its own."""
+    numbers = np.arange(3.0 * n)
+    want = numbers.copy()
+    part = la.from_dlpack(np.from_dlpack(numbers[n : 2 * n]))
+    whole = la.from_dlpack(np.from_dlpack(numbers))
+    other = la.from_dlpack(np.from_dlpack(numbers[n // 2 : n]))
+    assert la.shares_memory(part, whole) and not la.shares_memory(part, other)
+    assert other.var == whole.var  # it is in what is known, though a smaller one begins behind it
+    for step in (1, -1):
+        whole[n + 1 : 2 * n + 1] += part[::step]
+        want[n + 1 : 2 * n + 1] += want[n : 2 * n][::step]
+        np.testing.assert_array_equal(numbers, want)
+        part[1:] = whole[n : 2 * n - 1][::step]
+        want[n + 1 : 2 * n] = want[n : 2 * n - 1][::step].copy()
+        np.testing.assert_array_equal(numbers, want)
+        la.negative(whole[n - 1 : 2 * n - 1][::step], out=part)
+        want[n : 2 * n] = -want[n - 1 : 2 * n - 1][::step]
+        np.testing.assert_array_equal(numbers, want)
+        la.cumsum(whole[n - 3 : 2 * n - 3], out=part)
+        want[n : 2 * n] = np.cumsum(want[n - 3 : 2 * n - 3])
+        np.testing.assert_array_equal(numbers, want)
+    head = la.from_dlpack(np.from_dlpack(numbers[:n]))
+    assert head.var == whole.var
+    del part
+    gc.collect()
+    again = la.from_dlpack(np.from_dlpack(numbers[n : 2 * n]))
+    assert again.var == whole.var
+
+
+def test_two_memories_that_begin_alike():
+    numbers = np.arange(20.0)
+    first = la.from_dlpack(np.from_dlpack(numbers[:5]))
+    whole = la.from_dlpack(np.from_dlpack(numbers))
+    last = la.from_dlpack(np.from_dlpack(numbers[15:]))
+    assert first.var != whole.var == last.var
+    del whole, last
+    gc.collect()
+    assert la.from_dlpack(np.from_dlpack(numbers[:3])).var == first.var

@@ -31,6 +31,11 @@ CALLS = {
     "where of two": lambda x, i, xp: xp.modf(
         x / 2, where=x > 3, out=(xp.zeros((3, 4)), xp.ones((3, 4)))
     ),
+    "where of two, of another shape": lambda x, i, xp: xp.divmod(x, 2, where=[True, False]),
+    "where of two, larger": lambda x, i, xp: xp.modf(
+        x[0], xp.zeros((3, 4)), xp.zeros((3, 4)), where=i > 2
+    ),
+    "where of two, of numbers": lambda x, i, xp: xp.frexp(x, where=x),
     "casting": lambda x, i, xp: xp.add(x, 1, xp.zeros((3, 4), "i4"), casting="unsafe"),
     "dtype": lambda x, i, xp: xp.add(x, 1, dtype="f4"),
     "dtype of two": lambda x, i, xp: xp.divmod(x, 2, dtype="f4"),
