@@ -542,10 +542,10 @@ def test_orders_of_vectors(kind, dtype):
 def test_choices_from_ranges(kind):
     ours, theirs = getattr(la.random, kind)(3), getattr(np.random, kind)(3)
     chances = [0.5, 0.25, 0.25]
-    for given in (range(3), range(7, 1, -2), range(2000), range(60_000)):
+    for x in (range(3), range(7, 1, -2), range(2000), range(60_000)):
         for more in ((), (4,), ((2, 3), True), (2, False)):
-            same(ours.choice(given, *more), theirs.choice(given, *more))
-        same(ours.permutation(given), theirs.permutation(given))
+            same(ours.choice(x, *more), theirs.choice(x, *more))
+        same(ours.permutation(x), theirs.permutation(x))
     same(ours.choice(range(3, 6), p=chances), theirs.choice(range(3, 6), p=chances))
     for empty in (range(0), range(3, 3)):
         with pytest.raises(ValueError, match="empty"):

@@ -150,7 +150,8 @@ cdef Tensor as_tensor_on(object o, CDevice device):
     """`o` as a tensor: itself, or a copy of an array-like on `device`."""
     if isinstance(o, Tensor):
         return o
-    return from_object(o, None, device, False)
+    cdef Tensor t = of_numbers(o, -1) if type(o) is list and device == cpu0() else None
+    return from_object(o, None, device, False) if t is None else t
 
 
 cdef enum:

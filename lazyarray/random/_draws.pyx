@@ -162,6 +162,8 @@ cdef enum Role:
 
 
 cdef dict _roles = {"size": SIZE}
+# A draw of these has as many numbers as the vectors that it is given.
+cdef frozenset _OF_VECTORS = frozenset(("dirichlet", "multinomial", "multivariate_hypergeometric", "multivariate_normal"))
 
 
 # What it takes over of the function that it stands for: all but the docstring.
@@ -194,7 +196,7 @@ cdef class Draw:
     cdef tuple names
     cdef int positional  # how many of them may be given by position
     cdef Role roles[_MOST]
-    cdef bint repeats, pythons, judges
+    cdef bint repeats, pythons, judges, of_vectors
     cdef Drawn stream
     cdef int plain, parameters  # what plain draws are (plain.pxi), how many parameters they have
     cdef bint compared
@@ -204,6 +206,7 @@ cdef class Draw:
         by_place, several, _ = parameters_of(way)
         self.way, self.numpys, self.stream, self.names = way, numpys, stream, tuple(names)
         self.judges = way.__name__ != "multivariate_normal"
+        self.of_vectors = way.__name__ in _OF_VECTORS
         self.pythons = way.__name__ != "integers"  # NumPy gives scalars as Python's numbers
         if len(self.names) > _MOST:
             raise ValueError(f"{way.__name__} has too many parameters")
@@ -341,7 +344,7 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
         # Of a range, which is not made, a few numbers are drawn with replacement.
         if population and f.roles[0] == POPULATION and n + nk <= 2 and f.positional > 2:
             population = 0
-        if total * values <= most and population <= most:
+        if (total * values if f.of_vectors else max(total, values)) <= most and population <= most:
             generator = stream._source.now()  # held: another thread may replace it
             given[0] = <PyObject*>generator
             result = None

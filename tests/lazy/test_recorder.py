@@ -250,6 +250,22 @@ def test_tiny_ops_behind_work_under_way_wait_for_it():
     assert recorded < 200 and inlined > 1600, (recorded, inlined)
 
 
+def of_draws(x):
+    for _ in range(300):
+        x = (x + la.random.rand(3) * 0) * 0.5 + 1
+    return x
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("loop", [of_three, of_draws])
+def test_tiny_ops_and_draws_behind_calls_wait_for_them(loop):
+    """A pusher that is busy would let the calls have the GIL only every five milliseconds."""
+    with figures(call_ns=1e9):
+        x = la.sort(la.random.rand(400_000))[:3]  # draws and the sort take some 10 ms
+        recorded, inlined = counted(loop, x)
+    assert recorded < 300 and inlined > 600, (recorded, inlined)
+
+
 @pytest.mark.host
 def test_tiny_ops_do_not_wait_for_what_waits_for_them():
     x = la.ones(3)

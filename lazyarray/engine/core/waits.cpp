@@ -464,8 +464,8 @@ Status Engine::throttle(int64_t bytes, int64_t ops, Poll poll, void* arg, int64_
   const Status status = sleep_until(
       lock, drained_,
       // If no native op runs, all that is pending waits for opaque ones, which may themselves
-      // wait for this thread: going on is the only safe thing.
-      [&] { return under() || (native_running_ == 0 && !any_helpable()); },
+      // wait for this thread: going on is the only safe thing, unless the wait ends by itself.
+      [&] { return under() || (timeout_ns < 0 && native_running_ == 0 && !any_helpable()); },
       [&] { return timeout_ns < 0 || under(); }, find, poll, arg,
       timeout_ns < 0 ? -1 : now_ns() + timeout_ns);
   throttled_--;
