@@ -261,7 +261,6 @@ cdef extern from "interpreter.h" namespace "lazyarray" nogil:
         void (*release)(void*) noexcept
         void* (*copy_context)(void*) noexcept
         uint32_t (*here)() noexcept
-        atomic[int] calls
 
     Interpreter& interpreter()
 

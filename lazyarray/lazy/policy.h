@@ -35,15 +35,15 @@ struct FlushPolicy {
   double age_share = 0.05;    // ... and longer, up to this share of the work, while more is being recorded
   // Ops that can't begin a pass, and calls under the GIL below gil_ns, cost late_ns each more than they would at once
   // if they are recorded in a row because the first needed what was pending. After catch_up of them their pusher runs
-  // what is open, if that takes no longer than what they have lost; after late_ops it waits as long for what is under
-  // way. (Of NumPy's time, never and so: a t-SNE that updates 120 points one by one after its matrices 1.0 and 0.54, an
-  // efficient frontier in 40 steps 1.3 and 0.9.) If a call is under way, which gets the GIL only by and by from a
-  // pusher that is busy, it waits for call_ns. (200 random portfolios behind 80,000 draws and their covariance: 2.0
-  // of NumPy's time, and 0.75; behind 400,000 1.35 and 0.85.)
+  // what is open, if that takes no longer than what they have lost; after late_ops it waits for what is under way, for
+  // catch_up_ns at least: a call there gets the GIL only by and by from a pusher that is busy. (Of NumPy's time, never
+  // and so: a t-SNE that updates 120 points one by one after its matrices 1.0 and 0.54, an efficient frontier in 40
+  // steps 1.3 and 0.9; 200 portfolios behind 80,000 draws and their covariance 2.0 and 0.75, behind 400,000 1.35 and
+  // 0.85, of which waits as short as what was lost gained nothing.)
   size_t catch_up = 8;
   size_t late_ops = 32;
   double late_ns = 2000;
-  double call_ns = 5000000;
+  double catch_up_ns = 5000000;
   int64_t direct_bytes = 32768;  // operands of a call that NumPy may run at once (ops/direct.pxi)
   // The same where what we would record is a call of NumPy's, too: it is run by its pusher, or by a worker that
   // then holds the GIL.

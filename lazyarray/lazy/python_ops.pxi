@@ -94,13 +94,9 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
 
 
 cdef CError* _run_python(Instr& instr, const Crew* crew) noexcept nogil:
-    cdef CError* error
     adopt_worker_thread()
-    interpreter().calls.fetch_add(1)
     with gil:
-        error = _call_python(instr, crew)
-    interpreter().calls.fetch_sub(1)
-    return error
+        return _call_python(instr, crew)
 
 
 _OURS = (*native_files(), "numpy/", os.path.dirname(np.__file__) + os.sep,

@@ -146,19 +146,21 @@ class Recorder {
   // They would have run at once, had not the first of them needed what was pending; so is the result of each, and a loop
   // over elements goes on being recorded, at several times the cost. That it will go on for as long as it has, and no
   // longer, is the best guess that there is. So they wait once they have lost as much time as the wait takes: what is
-  // open is known; what is under way gets as long as they have lost, and twice as much each time that this was too short.
+  // open is known; what is under way gets as long as they have lost, or catch_up_ns, and if this was too short, they are
+  // twice as many before they wait again.
   static constexpr int64_t kAsLongAsItTakes = -1;
   int64_t lag() const {
     const size_t tiny = tiny_before_ + tiny_count_.load(std::memory_order_relaxed);
     const double lost = static_cast<double>(tiny) * policy.late_ns;
     if (tiny < policy.catch_up || lost < open_cost_.load(std::memory_order_relaxed)) return 0;
     if (engine_->pending_ops() == 0) return kAsLongAsItTakes;
-    if (tiny < patience_) return 0;
-    return static_cast<int64_t>(interpreter().calls.load(std::memory_order_relaxed) ? std::max(lost, policy.call_ns) : lost);
+    if (tiny < policy.late_ops || (tiny < patience_ && engine_->now() < patient_until_)) return 0;
+    return static_cast<int64_t>(std::max(lost, policy.catch_up_ns));
   }
   // What came of such a wait. GIL.
   void caught_up(bool in_time) {
     patience_ = in_time ? policy.late_ops : std::min<size_t>(2 * patience_, 1 << 20);
+    patient_until_ = in_time ? 0 : engine_->now() + kPatient;
     if (in_time) tiny_before_.store(0, std::memory_order_relaxed);
   }
   // Whether all that is pending is open, and costs less than to hand a call under the GIL to a worker: then who asks
@@ -226,7 +228,9 @@ class Recorder {
   std::mutex push_mu_;
   mutable SpinLock rec_mu_;
   Instr* scratch_ = nullptr;  // GIL
-  size_t patience_ = policy.late_ops;  // GIL: so many tiny ops in a row wait for what is under way
+  size_t patience_ = policy.late_ops;  // GIL: so many tiny ops in a row wait for what is under way, ...
+  int64_t patient_until_ = 0;          // GIL: ... until then; then as many as at first
+  static constexpr int64_t kPatient = 1'000'000'000;
   double stretch_ns_ = 0;  // GIL: the work of ops of mid_ns that ran at once since a value was asked for
   int64_t stretches_ = 0;  // GIL: while nothing was compiled
   Instr *open_ = nullptr, *last_ = nullptr;  // linked by `next`

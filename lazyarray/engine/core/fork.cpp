@@ -66,7 +66,6 @@ void Engine::fork_child(bool drained) {
   starved_ = quit_ = false;
   broken_ = !drained;
   tls = ThreadState();
-  interpreter().calls = 0;
 }
 
 // ---- all of them -------------------------------------------------------------------------------

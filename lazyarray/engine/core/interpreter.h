@@ -14,7 +14,6 @@ struct Interpreter {
   void (*release)(void* object) = nullptr;  // lets go of a reference
   void* (*copy_context)(void* context) = nullptr;  // of contextvars, or null without memory
   uint32_t (*here)() = nullptr;             // the site (see ProfileEvent) that runs now, or 0
-  std::atomic<int> calls{0};  // that ops make under the interpreter's lock, or wait for it to make
 };
 Interpreter& interpreter();
 
