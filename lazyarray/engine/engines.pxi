@@ -93,7 +93,8 @@ cdef class Engine:
     def __dealloc__(self):
         if self.c is NULL:
             return
-        del _registry[<size_t>self.c]
+        if _registry is not None:  # as the interpreter goes away, names go first
+            del _registry[<size_t>self.c]
         cdef CEngine* c = self.c
         if c.current() is NULL:
             # What nobody will ever wait for is printed, as at exit.

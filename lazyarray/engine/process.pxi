@@ -90,8 +90,17 @@ def _at_exit():
     _exiting = True
     for engine in living():
         c = (<Engine>engine).c
-        with nogil:
-            status = c.shutdown(poll_signals, arg)
+        status = OK
+        if getattr(sys, "last_type", None) is KeyboardInterrupt:
+            with nogil:  # what takes but a moment needs no word
+                status = c.wait_for_all(poll_signals, arg, 500000000)
+            if status == TIMEOUT:
+                print("lazyarray: finishing what is pending; Ctrl-C once more ends the process without it",
+                      file=sys.stderr)
+                status = OK
+        if status == OK:
+            with nogil:
+                status = c.shutdown(poll_signals, arg)
         if status != OK:
             # A worker that is still inside an op would take the GIL of a dead interpreter.
             print("lazyarray: interrupted at exit; unfinished work is lost", file=sys.stderr)

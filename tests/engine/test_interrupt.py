@@ -98,6 +98,21 @@ print("waited")
     assert (out, code) == (["finished", "waited"], 0), err
 
 
+def test_the_end_after_a_ctrl_c_tells_what_it_waits_for(script):
+    pushed = """
+e = engine.ThreadedEnginePerDevice()
+v = e.new_variable()
+e.push_sync(lambda rc: (time.sleep({}), print("finished")), cpu, (), (v,))
+raise {}
+"""
+    for seconds, error in ((1.2, "KeyboardInterrupt"), (0.1, "KeyboardInterrupt"), (1.2, "KeyError")):
+        run = script(pushed.format(seconds, error))
+        told = "lazyarray: finishing what is pending; Ctrl-C once more ends the process without it"
+        assert run.stdout == "finished\n"
+        assert (told in run.stderr) == ((seconds, error) == (1.2, "KeyboardInterrupt")), run.stderr
+        assert "ignored" not in run.stderr, run.stderr
+
+
 def test_ctrl_c_ends_the_wait_at_exit(script):
     """An op that never ends must not make a process that only SIGKILL ends."""
     code = """
