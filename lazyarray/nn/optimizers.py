@@ -30,6 +30,10 @@ REAL = (int, float, np.integer, np.floating)
 def checked(name: str, weight: Any, *others: Any) -> None:
     """That all are arrays of the weight's shape, which can change but for the first other."""
     if _native.updatable((weight, *others)):
+        kind = weight.dtype.kind
+        for x in others[1:]:
+            if x.dtype.kind != kind:
+                raise TypeError(f"{name}: a state of {x.dtype} for a weight of {weight.dtype}")
         return
     for x in (weight, *others):
         if not isinstance(x, Tensor):
@@ -47,6 +51,14 @@ def checked(name: str, weight: Any, *others: Any) -> None:
             raise ValueError(f"{name}: an array that it updates is read-only")
     if others[0].dtype.kind == "c" and weight.dtype.kind != "c":
         raise TypeError(f"{name}: a gradient of {others[0].dtype} for a weight of {weight.dtype}")
+
+
+def _reals(weight: Any, *others: Any) -> list[tuple[Any, ...]]:
+    """The arrays; complex ones as PyTorch's optimisers see them: each number is two real ones."""
+    arrays = (weight, *others)
+    if weight.dtype.kind != "c":
+        return [arrays]
+    return [tuple([x.real for x in arrays]), tuple([x.imag for x in arrays])]
 
 
 def one(name: str, what: str, o: Any) -> Any:
@@ -223,7 +235,8 @@ def adam(
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
-        _adam(weight, grad, mean, var, lr, step, beta1, beta2, eps, 0.0)
+        for w, g, m, v in _reals(weight, grad, mean, var):
+            _adam(w, g, m, v, lr, step, beta1, beta2, eps, 0.0)
 
 
 def adamw(
@@ -265,7 +278,8 @@ def adamw(
     checked("adamw", weight, grad, mean, var)
     lr, step = one("adamw", "lr", lr), _step("adamw", step)
     with paused():
-        _adam(weight, grad, mean, var, lr, step, beta1, beta2, eps, weight_decay)
+        for w, g, m, v in _reals(weight, grad, mean, var):
+            _adam(w, g, m, v, lr, step, beta1, beta2, eps, weight_decay)
 
 
 def rmsprop(
@@ -301,9 +315,10 @@ def rmsprop(
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
-        square *= alpha
-        square += grad * grad * (1 - alpha)
-        weight -= grad / (_sqrt(square) + eps) * lr
+        for w, g, s in _reals(weight, grad, square):
+            s *= alpha
+            s += g * g * (1 - alpha)
+            w -= g / (_sqrt(s) + eps) * lr
 
 
 def adagrad(
@@ -337,8 +352,9 @@ def adagrad(
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
-        square += grad * grad
-        weight -= grad / (_sqrt(square) + eps) * lr
+        for w, g, s in _reals(weight, grad, square):
+            s += g * g
+            w -= g / (_sqrt(s) + eps) * lr
 
 
 def clip_grad_norm(params: Params, max_norm: float) -> NDArray:
@@ -375,8 +391,9 @@ def clip_grad_norm(params: Params, max_norm: float) -> NDArray:
         raise ValueError("clip_grad_norm: no arrays")
     with paused():
         total: Any = 0.0
-        for g in map(widened, grads):
-            total = total + (g * g).sum()
+        for grad in map(widened, grads):
+            for (g,) in _reals(grad):
+                total = total + (g * g).sum()
         norm = _sqrt(total)
         scale = _minimum(max_norm / (norm + 1e-6), 1.0)
         for g in grads:

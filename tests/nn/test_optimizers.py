@@ -358,3 +358,59 @@ def test_compiled_adam_has_the_bits_of_eager_adam():
             run()
         runs.append(w.asnumpy())
     np.testing.assert_array_equal(*runs)
+
+
+@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+@pytest.mark.parametrize("counter", ["int", "array"])
+def test_a_complex_weight_is_two_real_ones(name, decay, counter):
+    def steps(dtype, shape):
+        w = la.array(normal(6).view(dtype).reshape(shape))
+        state = [la.zeros(shape, dtype=dtype) for _ in range(STATES[name])]
+        for step in range(1, 6):
+            g = la.array(normal(6, seed=step).view(dtype).reshape(shape))
+            ours(name, w, g, state, la.array(step) if counter == "array" else step, decay)
+        return [x.asnumpy().reshape(-1).view("f8") for x in (w, *state)]
+
+    for a, b in zip(steps("c16", (3,)), steps("f8", (6,)), strict=True):
+        close(a, b, 1e-14)
+
+
+def test_a_complex_weight_of_a_compiled_trainer():
+    runs = []
+    for compiled in (False, True):
+        w = la.array(normal(6).view("c16"))
+        w.attach_grad()
+        trainer = nn.Adam(w, 0.05)
+
+        def step(w=w, trainer=trainer):
+            with la.autograd.record():
+                away = w - (1 + 2j)
+                loss = (away * away.conj()).real.sum()
+            loss.backward()
+            trainer.step()
+
+        run = la.compile(step) if compiled else step
+        for _ in range(400):
+            run()
+        runs.append(w.asnumpy())
+    np.testing.assert_array_equal(*runs)
+    close(runs[0], np.full(3, 1 + 2j), 1e-6)
+
+
+@pytest.mark.parametrize("name", ["momentum", "adam", "rmsprop", "adagrad"])
+@pytest.mark.parametrize("weight, state", [("c16", "f8"), ("f8", "c16")])
+def test_a_state_of_another_kind_changes_nothing(name, weight, state):
+    w, kept = la.ones(2, dtype=weight), [la.ones(2, dtype=state) for _ in range(STATES[name])]
+    with pytest.raises(TypeError, match=f"{name}: a state of {kept[0].dtype} for a weight of"):
+        ours(name, w, la.ones(2), kept, 1, 0.0)
+    assert w.tolist() == [1, 1] and all(s.tolist() == [1, 1] for s in kept)
+
+
+def test_the_norm_of_complex_gradients_is_real():
+    w = la.zeros(2, dtype="c16")
+    w.attach_grad()
+    w.grad[...] = [3j, 4]
+    norm = nn.clip_grad_norm(w, 1.0)
+    assert norm.dtype == "f8" and norm.item() == 5
+    close(w.grad, [0.6j, 0.8], 1e-6)
