@@ -25,15 +25,17 @@ _sqrt, _minimum = op.sqrt, op.minimum
 
 
 REAL = (int, float, np.integer, np.floating)
+_FLOAT = frozenset([float])
+_ADAM = ("lr", "beta1", "beta2", "eps", "weight_decay")  # its numbers
 
 
 def checked(name: str, weight: Any, *others: Any) -> None:
     """That all are arrays of the weight's shape, which can change but for the first other."""
     if _native.updatable((weight, *others)):
-        kind = weight.dtype.kind
+        dtype = weight.dtype
         for x in others[1:]:
-            if x.dtype.kind != kind:
-                raise TypeError(f"{name}: a state of {x.dtype} for a weight of {weight.dtype}")
+            if x.dtype is not dtype and x.dtype.kind != dtype.kind:
+                raise TypeError(f"{name}: a state of {x.dtype} for a weight of {dtype}")
         return
     for x in (weight, *others):
         if not isinstance(x, Tensor):
@@ -53,23 +55,34 @@ def checked(name: str, weight: Any, *others: Any) -> None:
         raise TypeError(f"{name}: a gradient of {others[0].dtype} for a weight of {weight.dtype}")
 
 
-def _reals(weight: Any, *others: Any) -> list[tuple[Any, ...]]:
-    """The arrays; complex ones as PyTorch's optimisers see them: each number is two real ones."""
-    arrays = (weight, *others)
-    if weight.dtype.kind != "c":
-        return [arrays]
-    return [tuple([x.real for x in arrays]), tuple([x.imag for x in arrays])]
+def _reals(*arrays: Any) -> tuple[tuple[Any, ...], ...]:
+    """The arrays; those of a complex weight, the first, as PyTorch sees them: as two real ones."""
+    if arrays[0].dtype.kind != "c":
+        return (arrays,)
+    return tuple([x.real for x in arrays]), tuple([x.imag for x in arrays])
 
 
-def one(name: str, what: str, o: Any) -> Any:
-    """A number; an array of one without axes. TypeError or ValueError for anything else."""
+def one(name: str, what: str, o: Any, weight: Any = None) -> Any:
+    """A number; an array of one, where the weight is, without axes. Else TypeError, ValueError."""
     if isinstance(o, Tensor):
         if o.size != 1 or o.dtype.kind not in "fiu":
             raise ValueError(f"{name}: {what} is one number, not an array {o.shape} of {o.dtype}")
+        if weight is not None and o.device != weight.device:
+            raise ValueError(
+                f"{name}: {what} is on {o.device!r} and the weight on {weight.device!r}"
+            )
         return o.reshape(()) if o.ndim else o
     if not isinstance(o, REAL):
         raise TypeError(f"{name}: {what} is a number or an array of one, not {o!r}")
     return o
+
+
+def _numbers(name: str, weight: Any, names: tuple[str, ...], *numbers: Any) -> tuple[Any, ...]:
+    """The numbers of an update, each as :func:`one`: before anything is written."""
+    if _FLOAT.issuperset(map(type, numbers)):
+        return numbers
+    named = zip(names, numbers, strict=True)
+    return tuple([one(name, what, o, weight) for what, o in named])
 
 
 def sgd(weight: NDArray, grad: NDArray, lr: float | NDArray, weight_decay: float = 0.0) -> None:
@@ -90,7 +103,7 @@ def sgd(weight: NDArray, grad: NDArray, lr: float | NDArray, weight_decay: float
     array([0.5, 1.5])
     """
     checked("sgd", weight, grad)
-    lr = one("sgd", "lr", lr)
+    lr, weight_decay = _numbers("sgd", weight, ("lr", "weight_decay"), lr, weight_decay)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -129,7 +142,9 @@ def momentum(
     (0.85, 1.5)
     """
     checked("momentum", weight, grad, velocity)
-    lr = one("momentum", "lr", lr)
+    lr, momentum, weight_decay = _numbers(
+        "momentum", weight, ("lr", "momentum", "weight_decay"), lr, momentum, weight_decay
+    )
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -138,11 +153,11 @@ def momentum(
         weight -= (grad + velocity * momentum if nesterov else velocity) * lr
 
 
-def _step(name: str, step: Any) -> Any:
+def _step(name: str, step: Any, weight: Any) -> Any:
     """``step`` as a number, or, if it is an array of ours, as one of float64 without axes."""
     if isinstance(step, np.ndarray) and step.size == 1:
         step = step.item()
-    step = one(name, "step", step)
+    step = one(name, "step", step, weight)
     if isinstance(step, Tensor):
         return step.astype("float64")
     if step < 1:
@@ -178,10 +193,11 @@ def _adam(
 ) -> None:
     # In double precision, then in the weight's, whether the step is counted in an array or not.
     first, second = _corrections(step, beta1, beta2)
-    rate, least = [
-        x.astype(weight.dtype) if isinstance(x, Tensor) else x
-        for x in (lr * second / first, second * eps)
-    ]
+    rate, least = lr * second / first, second * eps
+    if isinstance(rate, Tensor):
+        rate = rate.astype(weight.dtype)
+    if isinstance(least, Tensor):
+        least = least.astype(weight.dtype)
     mean *= beta1
     mean += grad * (1 - beta1)
     var *= beta2
@@ -231,7 +247,10 @@ def adam(
     0.5
     """
     checked("adam", weight, grad, mean, var)
-    lr, step = one("adam", "lr", lr), _step("adam", step)
+    step = _step("adam", step, weight)
+    lr, beta1, beta2, eps, weight_decay = _numbers(
+        "adam", weight, _ADAM, lr, beta1, beta2, eps, weight_decay
+    )
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -276,7 +295,10 @@ def adamw(
     0.45
     """
     checked("adamw", weight, grad, mean, var)
-    lr, step = one("adamw", "lr", lr), _step("adamw", step)
+    step = _step("adamw", step, weight)
+    lr, beta1, beta2, eps, weight_decay = _numbers(
+        "adamw", weight, _ADAM, lr, beta1, beta2, eps, weight_decay
+    )
     with paused():
         for w, g, m, v in _reals(weight, grad, mean, var):
             _adam(w, g, m, v, lr, step, beta1, beta2, eps, weight_decay)
@@ -311,7 +333,9 @@ def rmsprop(
     (0.8, 1.0)
     """
     checked("rmsprop", weight, grad, square)
-    lr = one("rmsprop", "lr", lr)
+    lr, alpha, eps, weight_decay = _numbers(
+        "rmsprop", weight, ("lr", "alpha", "eps", "weight_decay"), lr, alpha, eps, weight_decay
+    )
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -348,7 +372,9 @@ def adagrad(
     (0.5, 4.0)
     """
     checked("adagrad", weight, grad, square)
-    lr = one("adagrad", "lr", lr)
+    lr, eps, weight_decay = _numbers(
+        "adagrad", weight, ("lr", "eps", "weight_decay"), lr, eps, weight_decay
+    )
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -365,7 +391,7 @@ def clip_grad_norm(params: Params, max_norm: float) -> NDArray:
     Args:
         params: an array with a gradient, a dict of them by name, or any iterable of them.
         max_norm: the largest norm.
-    Returns: an array without axes, of float32 for gradients of float16.
+    Returns: an array without axes, on the first one's device; of float32 for gradients of float16.
     Raises: ValueError if one has no gradient; TypeError for what is no array.
 
     >>> import lazyarray as la
@@ -391,11 +417,12 @@ def clip_grad_norm(params: Params, max_norm: float) -> NDArray:
         raise ValueError("clip_grad_norm: no arrays")
     with paused():
         total: Any = 0.0
+        place = grads[0].device
         for grad in map(widened, grads):
             for (g,) in _reals(grad):
-                total = total + (g * g).sum()
+                total = total + (g * g).sum().to_device(place)
         norm = _sqrt(total)
         scale = _minimum(max_norm / (norm + 1e-6), 1.0)
         for g in grads:
-            assign_to(g, g * scale)
+            assign_to(g, g * scale.to_device(g.device))
     return norm

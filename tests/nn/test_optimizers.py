@@ -1,5 +1,6 @@
 """Optimisers: formulas step by step, one fused pass each, state, schedules, clipping, trainers."""
 
+import inspect
 import os
 
 import numpy as np
@@ -147,6 +148,20 @@ def test_clip_grad_norm():
         nn.clip_grad_norm([la.ones(2)], 1.0)
     with pytest.raises(ValueError, match="no arrays"):
         nn.clip_grad_norm([], 1.0)
+
+
+def test_clip_grad_norm_of_two_devices():
+    params = [la.zeros(2, device=la.cpu(i)) for i in (1, 0, 1)]
+    for p in params:
+        p.attach_grad()
+        p.grad[...] = 3
+    with la.no_sync():
+        norm = nn.clip_grad_norm(params, 1.0)
+    assert norm.device == la.cpu(1)
+    close(norm, 54**0.5)
+    for p in params:
+        assert p.grad.device == p.device
+        close(p.grad, np.full(2, 3 / 54**0.5), 1e-6)
 
 
 TRAINERS = {
@@ -335,7 +350,14 @@ def test_what_can_not_be_updated_leaves_the_state(name):
     given = arrays()
     given[1] = given[1] + 1j
     check(given, TypeError)
+    elsewhere = la.array(0.5, device=la.cpu(1))
+    check(arrays(), ValueError, elsewhere)
+    for key in ("eps", "weight_decay", "alpha", "momentum", "beta1", "beta2"):
+        if key in inspect.signature(update).parameters:
+            for number, error in ((None, TypeError), ("x", TypeError), (elsewhere, ValueError)):
+                check(arrays(), error, **{key: number})
     if step:
+        check(arrays(), ValueError, step=la.array(2, device=la.cpu(1)))
         check(arrays(), TypeError, step=[1])
         check(arrays(), ValueError, step=0)
 
