@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from lazyarray.functions.manipulation import copy
@@ -64,7 +65,7 @@ def linear(x: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None) -> ND
         )
     if len(shape) == 2:
         return _linear(x, weight, bias)
-    rows = x.reshape(x.size // size if size else 0, size)
+    rows = x.reshape(math.prod(shape[:-1]), size)
     return _linear(rows, weight, bias).reshape(*shape[:-1], out)
 
 

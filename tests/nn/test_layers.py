@@ -35,6 +35,14 @@ def test_the_gradient_of_the_weight_comes_in_its_own_order():
     assert g.strides == w.strides
 
 
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (2, 3, 0), (2, 0, 0)])
+def test_linear_of_nothing_is_the_bias(shape):
+    x, w, b = np.ones(shape), np.ones((4, 0)), normal(4)
+    close(nn.linear(x, w, b), np.broadcast_to(b, (*shape[:-1], 4)))
+    close(nn.linear(x, w), np.zeros((*shape[:-1], 4)))
+    check_gradients(nn.linear, x, w, b)
+
+
 def test_linear_of_other_numbers():
     assert nn.linear(la.array([1, 2]), la.array([[1, 2]])).tolist() == [5]
     x, w = normal(3, 2) + 1j * normal(3, 2, seed=1), normal(4, 2, seed=2) + 2j
@@ -158,6 +166,17 @@ def test_embedding_does_not_take_the_gil():
     la.waitall()
     assert la.lazy._lazy.gil_ops() == before
     close(w.grad, np.full((500, 64), 8.0), 0)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16", "g"])
+def test_embedding_refuses_what_has_no_gradient_here(dtype):
+    w = la.ones((3, 2), dtype=dtype)
+    w.attach_grad()
+    assert nn.embedding([1], w).dtype == w.dtype
+    with la.autograd.record():
+        assert nn.embedding([1], w.detach()).dtype == w.dtype
+        with pytest.raises(TypeError, match=f"embedding has no gradient .* of {w.dtype}"):
+            nn.embedding([0, 1, 1], w)
 
 
 def test_embedding_refuses():
