@@ -9,7 +9,7 @@ from lazyarray.functions.selecting import take
 from lazyarray.nn import _native
 from lazyarray.nn.inputs import floats, integers, narrowed
 from lazyarray.ops import names as op
-from lazyarray.ops._differentiable import differentiable
+from lazyarray.ops._differentiable import differentiable, follows
 from lazyarray.ops._layout import device_of
 from lazyarray.ops._rows import asarray, astype
 
@@ -63,7 +63,8 @@ def embedding(indices: ArrayLike, weight: ArrayLike) -> NDArray:
         weight: a matrix (n, k).
     Returns: an array (..., k).
     Raises: IndexError at the wait for an index out of bounds; TypeError for indices that are no
-        integers; ValueError unless ``weight`` has two axes.
+        integers, and for weights of complex numbers or longdouble whose gradient is wanted;
+        ValueError unless ``weight`` has two axes.
 
     >>> import lazyarray as la
     >>> la.nn.embedding([2, 0], la.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])).asnumpy()
@@ -73,6 +74,11 @@ def embedding(indices: ArrayLike, weight: ArrayLike) -> NDArray:
     weight = asarray(weight, device_of(indices))
     if weight.ndim != 2:
         raise ValueError(f"embedding: the weight has two axes, not shape {weight.shape}")
+    if weight.dtype.char not in "efd" and follows(weight):
+        raise TypeError(
+            "embedding has no gradient for weights of "
+            f"{weight.dtype}, only for float16, float32 and float64"
+        )
     return _embedding(integers("embedding", indices, weight), weight, weight.shape[0])
 
 
