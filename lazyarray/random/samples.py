@@ -77,7 +77,8 @@ class Samples(Stream):
                     "a and p must have same size" if p.ndim == 1 else "p must be 1-dimensional"
                 )
         elif p is not None:
-            p = np.array(p, dtype=np.float64)
+            # An array keeps its dtype: NumPy allows a sum of float32 to be further from 1.
+            p = np.array(p, dtype=None if isinstance(p, np.ndarray) else np.float64)
             self._judge.choice(max(population, 1), size=0, p=p)
             if not replace and np.count_nonzero(p > 0) < count:
                 raise ValueError("Fewer non-zero entries in p than size")
