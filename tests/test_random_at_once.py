@@ -572,3 +572,25 @@ def test_a_scale_of_minus_zero_is_an_error(kind):
             draw(0.0, size)
             with pytest.raises(ValueError, match="scale < 0"):
                 draw(-0.0, size)
+
+
+@pytest.mark.parametrize("kind", ["default_rng", "RandomState"])
+def test_chances_of_float32_may_miss_1_by_more(kind):
+    p = np.full(200, (1 + 1e-6) / 200, "f4")
+    for size in (5, 60_000):
+        for chances in (p, la.array(p), la.array(p) * 1):
+            theirs, ours = (getattr(xp.random, kind)(3) for xp in (np, la))
+            same(ours.choice(200, size, p=chances), theirs.choice(200, size, p=p))
+    ours = getattr(la.random, kind)(3)
+    with pytest.raises(ValueError, match="do not sum to 1"):
+        ours.choice(200, 60_000, p=p.tolist())
+
+
+def test_integers_of_another_byte_order_on_a_pending_stream():
+    theirs, ours = (xp.random.RandomState(7) for xp in (np, la))
+    for size in (3, 60_000):
+        theirs.normal(size=200_000), ours.normal(size=200_000)
+        want = theirs.randint(0, 300, size, dtype="i4")
+        with pytest.warns(DeprecationWarning, match="byteorder"):
+            got = ours.randint(0, 300, size, dtype=">i4")
+        same(got, want)

@@ -194,7 +194,11 @@ class RandomState(Distributions):
         """
         if high is None:
             low, high = 0, low
-        return self._draw(_RANDINT, (low, high), size, None, (("dtype", np.dtype(dtype)),))
+        kind: Any = np.dtype(dtype)
+        if not kind.isnative:
+            _judge.randint(1, dtype=kind)  # NumPy's warning; then it draws native ones, too
+            kind = kind.newbyteorder("=")
+        return self._draw(_RANDINT, (low, high), size, None, (("dtype", kind),))
 
     def random_integers(
         self, low: ArrayLike, high: ArrayLike | None = None, size: Size = None
