@@ -5,7 +5,11 @@ from __future__ import annotations
 import io
 import math
 import os
+import pickle
 import stat
+import struct
+import tokenize
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any
@@ -13,6 +17,16 @@ from typing import IO, Any
 import numpy as np
 
 _NPY = np.lib.format
+# What the parsers of headers and archives raise of damaged bytes: anything else, such as what a
+# signal's handler raised meanwhile, is no news of the file.
+_PARSERS = (
+    SyntaxError, TypeError, ValueError, LookupError, AttributeError, OverflowError, EOFError,
+    RecursionError, struct.error, tokenize.TokenError, zlib.error,
+)  # fmt: skip
+
+
+class Refused(ValueError):
+    """What is no damage: an array that may not be read, or not here."""
 
 
 @contextmanager
@@ -20,19 +34,13 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any
     """A file that takes the place of ``path`` as the block ends; no trace of it if that fails."""
     target = os.path.realpath(os.fspath(path))
     unfinished = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
-    beside = None
-    if not os.path.exists(target) or stat.S_ISREG(os.stat(target).st_mode):
-        try:
-            beside = open(unfinished, mode.replace("w", "x"))
-        except OSError as error:
-            if not isinstance(error, PermissionError) or not os.access(target, os.W_OK):
-                error.filename = os.fspath(path)  # the caller's name of it
-                raise
-    if beside is None:  # a pipe, /dev/stdout; what may be written, but nothing beside it
-        with open(target, mode) as stream:  # a directory is refused here
-            yield stream
-        return
-    try:
+    fresh = not os.path.exists(target) or stat.S_ISREG(os.stat(target).st_mode)
+    try:  # from before the file is there: an interrupt leaves no trace either
+        beside = _beside(unfinished, target, mode) if fresh else None
+        if beside is None:  # a pipe, /dev/stdout; what may be written, but nothing beside it
+            with open(target, mode) as stream:  # a directory is refused here
+                yield stream
+            return
         with beside as stream:
             yield stream
         if os.path.exists(target):
@@ -42,7 +50,17 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any
         with suppress(OSError):
             os.unlink(unfinished)
         if isinstance(error, OSError) and error.filename == unfinished:
-            error.filename = os.fspath(path)
+            error.filename = os.fspath(path)  # the caller's name of it
+        raise
+
+
+def _beside(unfinished: str, target: str, mode: str) -> IO[Any] | None:
+    """The file to be written; None if there may be none, but the target itself may be written."""
+    try:
+        return open(unfinished, mode.replace("w", "x"))
+    except PermissionError:
+        if os.access(target, os.W_OK):
+            return None
         raise
 
 
@@ -58,16 +76,18 @@ def read_npy(file: IO[bytes], how: Mapping[str, Any], rest: int | None = None) -
     try:
         version = _NPY.read_magic(file)
         if version not in ((1, 0), (2, 0), (3, 0)):
-            raise ValueError(f"it is of format version {version}")
+            raise Refused(f"it is of format version {version}")
         header = _NPY.read_array_header_1_0 if version == (1, 0) else _NPY.read_array_header_2_0
         shape, _, dtype = header(file, max_header_size=how["max_header_size"])
-    except ValueError:
+    except ValueError as exc:
+        if "max_header_size" in str(exc):
+            raise Refused(*exc.args) from None
         raise
-    except Exception as exc:  # NumPy parses the header as Python
+    except _PARSERS as exc:  # NumPy parses the header as Python
         raise ValueError(f"the header is corrupt: {type(exc).__name__}: {exc}") from exc
     if dtype.hasobject:
         if not how["allow_pickle"]:
-            raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
+            raise Refused("Object arrays cannot be loaded when allow_pickle=False")
         file.seek(start)
         return _NPY.read_array(file, **how)
     if any(not isinstance(n, int) or n < 0 for n in shape) or len(shape) > 64:
@@ -84,29 +104,52 @@ def read_npy(file: IO[bytes], how: Mapping[str, Any], rest: int | None = None) -
     return _NPY.read_array(file, **how)
 
 
-def read_archive(file: IO[bytes], how: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], bytes]:
-    """The arrays of an ``.npz`` file by their names, and its comment; ValueError if it is none."""
+def read_archive(file: IO[bytes], how: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """What an ``.npz`` file holds by name, and its comment; ValueError if it is none, or damaged.
+
+    That is arrays, the bytes of other members, and of those that are refused the errors.
+    """
     import zipfile
 
+    damage: tuple[type[BaseException], ...] = (
+        *_PARSERS,
+        zipfile.BadZipFile,
+        pickle.UnpicklingError,
+        NotImplementedError,  # of a later version of the format
+    )
+    with suppress(ImportError):
+        import lzma
+
+        damage += (lzma.LZMAError,)
     try:
         archive = zipfile.ZipFile(file)
-    except Exception as exc:
-        if isinstance(exc, OSError) and not isinstance(exc, zipfile.BadZipFile):
-            raise
+    except damage as exc:
         raise ValueError(f"load: this is neither an .npz nor an .npy file: {exc}") from exc
-    found = {}
+    found: dict[str, Any] = {}
     with archive:
         for name in archive.namelist():
             try:
-                with archive.open(name) as member:
-                    data = member.read()
-                array = read_npy(io.BytesIO(data), how, len(data))
-                found[name.removesuffix(".npy")] = array
-            except (OSError, MemoryError):
-                raise
-            except Exception as exc:  # whatever its parts raise: zlib, struct, ...
+                value: Any = _member(archive, name, how)
+            except Refused as exc:
+                value = Refused(f"load: {name!r} in the archive is refused: {exc}")
+            except damage as exc:
                 raise ValueError(f"load: {name!r} in the archive is corrupt: {exc}") from exc
+            found[name.removesuffix(".npy")] = value
         return found, archive.comment
+
+
+def _member(archive: Any, name: str, how: Mapping[str, Any]) -> np.ndarray | bytes:
+    try:
+        member = archive.open(name)
+    except RuntimeError as exc:  # it is encrypted, or compressed in an unknown way
+        if type(exc) not in (RuntimeError, NotImplementedError):
+            raise
+        raise Refused(*exc.args) from exc
+    with member:
+        data: bytes = member.read()
+    if not data.startswith(_NPY.MAGIC_PREFIX):
+        return data
+    return read_npy(io.BytesIO(data), how, len(data))
 
 
 def is_archive(path: str) -> bool:

@@ -6,7 +6,7 @@ import functools
 import os
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -15,7 +15,7 @@ import numpy as np
 
 from lazyarray import _numpy_facts, _public
 from lazyarray.context import chosen
-from lazyarray.functions._files import is_archive, read_archive, read_npy, replacing
+from lazyarray.functions._files import Refused, is_archive, read_archive, read_npy, replacing
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import hosts
 from lazyarray.ops._layout import values
@@ -31,6 +31,7 @@ _LIST = b"lazyarray list"  # the archive's comment, which NumPy doesn't look at
 class Archive(dict[str, Any]):
     """What an ``.npz`` file held: arrays by their names; ``files`` lists those, as NumPy's does.
 
+    A member that is no array is its bytes; one that was refused raises its error when it is read.
     ``f`` has them as attributes; ``fid`` and ``zip`` are None: the file has been read, and closed.
     It prints as NumPy's does, which has read nothing yet.
     """
@@ -63,7 +64,21 @@ class Archive(dict[str, Any]):
         found = super().__contains__
         return found(key) or (isinstance(key, str) and found(key.removesuffix(".npy")))
 
-    get = Mapping.get  # type: ignore[assignment]
+    def __getitem__(self, key: str) -> Any:
+        value = super().__getitem__(key)
+        if isinstance(value, Refused):
+            raise ValueError(*value.args)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return super().__iter__()  # so that dict(archive) asks __getitem__, as the rest does
+
+    get, values, items = Mapping.get, Mapping.values, Mapping.items  # type: ignore[assignment]
+    pop, popitem = MutableMapping.pop, MutableMapping.popitem
+    setdefault = MutableMapping.setdefault
+
+    def copy(self) -> dict[str, Any]:
+        return dict(self)
 
     def close(self) -> None:
         """Does nothing: the file was closed when it had been read."""
@@ -179,9 +194,11 @@ def load(
         encoding: of Python 2's strings in pickled objects.
         max_header_size: characters of a header that are parsed; any with ``allow_pickle``.
     Returns: of an ``.npy`` file an array, of an ``.npz`` file a dict of arrays (with NumPy's
-        ``files``, and good for ``with``), or the list that was saved.
-    Raises: ValueError for objects, unless ``allow_pickle``, for what is cut short, and for another
-        ``encoding``; EOFError where nothing is left of an open file; OSError if it can't be read.
+        ``files``, and good for ``with``), and of bytes where it holds something else, or the list
+        that was saved.
+    Raises: ValueError for objects, unless ``allow_pickle`` (in an ``.npz`` file as they are asked
+        for), for what is cut short, and for another ``encoding``; EOFError where nothing is left of
+        an open file; OSError if it can't be read.
 
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()
@@ -220,7 +237,11 @@ def _read(file: IO[bytes], place: Device | None, how: Mapping[str, Any]) -> Any:
     magic = file.read(len(np.lib.format.MAGIC_PREFIX))
     file.seek(start)
     if magic == np.lib.format.MAGIC_PREFIX:
-        return hosts.given(read_npy(file, how), place)
+        try:
+            array = read_npy(file, how)
+        except Refused as exc:
+            raise ValueError(*exc.args) from None
+        return hosts.given(array, place)
     if not magic:
         raise EOFError("No data left in file")
     if how["allow_pickle"] and not magic.startswith(b"PK"):
@@ -230,7 +251,12 @@ def _read(file: IO[bytes], place: Device | None, how: Mapping[str, Any]) -> Any:
             raise pickle.UnpicklingError(f"load: the file is no pickle: {exc}") from exc
         return hosts.given(pickled, place) if isinstance(pickled, np.ndarray) else pickled
     values, comment = read_archive(file, how)
-    found = Archive({name: hosts.given(value, place) for name, value in values.items()})
+    found = Archive(
+        {
+            name: hosts.given(value, place) if isinstance(value, np.ndarray) else value
+            for name, value in values.items()
+        }
+    )
     if comment != _LIST:
         found._name = getattr(file, "name", "object")
         return found

@@ -1,5 +1,6 @@
 """Files: load gives what was saved last under a name; what fails leaves nothing half-written."""
 
+import io
 import os
 import zipfile
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray.functions import _files
 
 ARRAY, LIST, DICT = la.arange(3.0), [la.ones(2), la.zeros(1)], {"a": la.ones(2)}
 
@@ -132,3 +134,42 @@ def test_graphs_too(tmp_path):
         os.listdir(tmp_path) == ["g.json"]
         and la.sym.load(tmp_path / "g.json").tojson() == y.tojson()
     )
+
+
+def test_an_interrupt_as_the_file_is_opened_leaves_nothing(tmp_path, monkeypatch):
+    def opened(*args):
+        open(*args).close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_files, "open", opened, raising=False)
+    for write in WRITERS.values():
+        with pytest.raises(KeyboardInterrupt):
+            write(tmp_path / "p", ARRAY)
+    assert os.listdir(tmp_path) == []
+
+
+class Interrupted(io.BytesIO):
+    """A file during whose n-th reading a signal's handler raises."""
+
+    def __init__(self, data, n):
+        super().__init__(data)
+        self.left = n
+
+    def read(self, *args):
+        self.left -= 1
+        if not self.left:
+            raise Fails("now")
+        return super().read(*args)
+
+
+@pytest.mark.parametrize("data", [ARRAY, LIST, DICT], ids=["array", "list", "dict"])
+def test_what_a_handler_raises_while_a_file_is_read_is_not_the_file_s(data):
+    file = io.BytesIO()
+    la.save(file, data)
+    for n in range(1, 100):
+        try:
+            assert same(la.load(Interrupted(file.getvalue(), n)), data)
+        except Fails:
+            continue
+        break
+    assert 3 < n < 50

@@ -1,7 +1,9 @@
 """Files of NumPy's formats: there and back, and what is refused."""
 
+import copy
 import io
 import pickle
+import zipfile
 
 import numpy as np
 import numpy.lib.recfunctions
@@ -192,3 +194,57 @@ def test_arrays_by_the_names_of_their_files(tmp_path):
             for missing in ("c", "c.npy", 3):
                 with pytest.raises(KeyError, match="not a file in the archive"):
                     found[missing]
+
+
+def test_an_archive_of_which_one_member_is_refused(tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(path, a=np.arange(3), o=np.array({}, object), b=np.ones(2))
+    for xp in (np, la):
+        found = xp.load(path)
+        assert found["a"].tolist() == [0, 1, 2] and found["b"].tolist() == [1, 1]
+        assert found.files == [*found] == ["a", "o", "b"] and "o" in found
+        reads = [lambda f: f["o"], lambda f: f["o.npy"], lambda f: f.get("o"), dict]
+        reads += [lambda f: {**f}, lambda f: [*f.values()], lambda f: [*f.items()]]
+        reads += [lambda f: f.f.o, lambda f: f.copy(), lambda f: f.pop("o"), copy.copy]
+        for read in reads[: -3 if xp is np else None]:
+            with pytest.raises(ValueError, match="allow_pickle=False"):
+                read(found)
+    np.savez(path, a=np.zeros(2, [(f"field {i}", "f4") for i in range(1000)]), b=np.ones(2))
+    for xp in (np, la):
+        found = xp.load(path)
+        assert found["b"].tolist() == [1, 1]
+        with pytest.raises(ValueError, match="max_header_size"):
+            found["a"]
+
+
+def test_a_list_of_which_one_member_is_refused(tmp_path):
+    la.save(tmp_path / "x", [la.ones(1), np.array({}, object)])
+    with pytest.raises(ValueError, match=r"'arr_1\.npy' in the archive is refused: .*allow_pickle"):
+        la.load(tmp_path / "x")
+
+
+def test_members_that_are_no_arrays_are_bytes(tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(path, a=np.arange(3))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("read me.txt", "hello")
+        archive.writestr("b.npy", "no array")
+    for xp in (np, la):
+        found = xp.load(path)
+        assert found["a"].tolist() == [0, 1, 2] and found.files == ["a", "read me.txt", "b"]
+        assert found["read me.txt"] == b"hello" and found["b"] == b"no array"
+
+
+def test_members_that_can_not_be_read_here(tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(path, a=np.arange(3), b=np.ones(2))
+    whole = path.read_bytes()
+    start = whole.rindex(b"PK\x01\x02")  # of the entry of b in the directory
+    for place, byte, match in ((8, 1, "encrypted"), (10, 99, "compression")):
+        changed = bytearray(whole)
+        changed[start + place] = byte
+        path.write_bytes(changed)
+        found = la.load(path)
+        assert found["a"].tolist() == [0, 1, 2]
+        with pytest.raises(ValueError, match=f"'b.npy' in the archive is refused: .*{match}"):
+            found["b"]
