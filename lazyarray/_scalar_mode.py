@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from functools import wraps
+from functools import WRAPPER_ASSIGNMENTS, cache, update_wrapper, wraps
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -28,7 +28,7 @@ _changing: list[str] = []  # kinds to which a change has begun, and was not ende
 # What is native asks a flag. Functions written in Python are replaced, where users find them, as
 # long as scalars are NumPy's: otherwise they cost nothing.
 _OPERATORS = ("__getitem__", "__next__", "__call__", "__iter__")
-_replaced: list[tuple[Any, str, Any]] = []  # (where, name, what was there)
+_replaced: dict[tuple[Any, str], Any] = {}  # by where and the name: what was there
 
 
 class _Setting(Scope):
@@ -103,7 +103,7 @@ def _switch(kind: str) -> None:
             return
         _changing.append(kind)
         read_scalars(False)
-        for place, name, old in _replaced:
+        for (place, name), old in _replaced.items():
             setattr(place, name, old)
         _replaced.clear()
         if kind == "numpy":
@@ -140,16 +140,16 @@ def _replace_methods(cls: type) -> None:
 
 
 def _put(place: Any, name: str, function: Any, space: str) -> None:
-    if (place, name) not in [(p, n) for p, n, _ in _replaced]:
-        _replaced.append((place, name, function))
+    if (place, name) not in _replaced:
+        _replaced[place, name] = function
         setattr(place, name, _reading(function, name, space))
 
 
+@cache
 def _reading(function: Any, name: str, space: str) -> Callable[..., Any]:
     """``function``, which gives NumPy's scalars to those that are not lazyarray."""
     drawn = space.startswith("lazyarray.random") and name not in ("integers", "random_integers")
 
-    @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
         asked = sys._getframe(1).f_globals.get("__name__", "")
@@ -158,4 +158,30 @@ def _reading(function: Any, name: str, space: str) -> Callable[..., Any]:
         found = numpys(result)
         return found.item() if drawn and found is not result else found
 
-    return call
+    return _Reading(function, call) if isinstance(function, Public) else wraps(function)(call)
+
+
+class _Reading:
+    """What stands for a function whose docstring is made when it is asked for: all take long."""
+
+    __slots__ = ("__call__", "__dict__", "__weakref__")  # a slot costs no call of its own
+    __wrapped__: Any
+    __name__: str
+
+    def __init__(self, function: Any, call: Callable[..., Any]) -> None:
+        self.__call__ = call
+        update_wrapper(self, function, [x for x in WRAPPER_ASSIGNMENTS if x != "__doc__"])
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        found: str = self.__wrapped__.__doc__
+        return found
+
+    def __get__(self, instance: Any, owner: Any) -> _Reading:
+        return self  # to inspect and pydoc a routine, as the function is
+
+    def __repr__(self) -> str:
+        return repr(self.__wrapped__)
+
+    def __reduce__(self) -> str:
+        return self.__name__

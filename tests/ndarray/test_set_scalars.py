@@ -1,6 +1,8 @@
 """``la.set_scalars``: NumPy's scalars, read at once, for programs that ask for their types."""
 
+import inspect
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -9,6 +11,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray import _scalar_mode
+from lazyarray.ops import _rows
 
 
 def test_results_are_numpys_scalars():
@@ -50,6 +54,45 @@ def test_nests_and_undoes():
     finally:
         la.set_scalars("array")
     assert isinstance(v.sum(), la.Scalar)
+
+
+def test_a_block_is_short():
+    """No docstring is made, and what stands for functions is made once."""
+    called = []
+    with la.set_scalars("numpy"):
+        first = la.mean, la.linalg.slogdet, la.random.Generator.normal, la.random.normal
+    _scalar_mode._reading.cache_clear()
+    sys.setprofile(lambda frame, event, arg: called.append((event, frame.f_code.co_name)))
+    try:
+        with la.set_scalars("numpy"):
+            once = la.mean, la.linalg.slogdet, la.random.Generator.normal, la.random.normal
+        made = called.count(("call", "_reading"))
+        with la.set_scalars("numpy"):
+            assert la.mean is once[0] is not first[0]
+    finally:
+        sys.setprofile(None)
+    assert ("call", "_put") in called and ("call", "completed") not in called
+    assert made == called.count(("call", "_reading")) > 300
+    with la.set_scalars("numpy"):
+        again = la.mean, la.linalg.slogdet, la.random.Generator.normal, la.random.normal
+    assert again == once
+
+
+def test_what_stands_for_functions_looks_like_them():
+    plain = [la.mean, la.sum, la.linalg.norm, la.random.normal, la.fft.fft, la.load]
+    shown = [(repr(f), f.__doc__, inspect.signature(f), f.__name__, f.__module__) for f in plain]
+    with la.set_scalars("numpy"):
+        for f, want in zip(plain, shown, strict=True):
+            g = pickle.loads(pickle.dumps(f_of(f)))
+            assert g is f_of(f) and inspect.isroutine(g)
+            found = (repr(g), g.__doc__, inspect.signature(g), g.__name__, g.__module__)
+            assert found[1:] == want[1:]
+            assert not isinstance(f, _rows.Public) or found[0] == want[0]
+
+
+def f_of(f):
+    """The function of that name, as it is now."""
+    return getattr(sys.modules[f.__module__], f.__name__)
 
 
 @pytest.mark.parametrize("kind", ["float", "", None, 3])
