@@ -103,7 +103,7 @@ def leaky_relu(x: ArrayLike, negative_slope: float = 0.01) -> NDArray:
     >>> la.nn.leaky_relu([-1.0, 2.0], 0.1).asnumpy()
     array([-0.1,  2. ])
     """
-    x = reals(x)
+    x = real_floats(x)
     return select(_greater(x, 0), x, x * negative_slope)
 
 
@@ -156,7 +156,7 @@ def _elu_gradient(g: Any, x: Any, alpha: float, scale: float, rate: float) -> An
 @differentiable(x=_elu_gradient)
 def _elu(x: Any, alpha: float, scale: float, rate: float) -> NDArray:
     """scale * (x, or alpha (exp(rate x) - 1) below 0); exp never overflows."""
-    x = reals(x)
+    x = real_floats(x)
     low = _expm1(_minimum(x, 0) * rate) * (alpha * scale)
     return select(_greater(x, 0), x if scale == 1.0 else x * scale, low)
 
@@ -344,7 +344,7 @@ def softplus(x: ArrayLike, beta: float = 1.0, threshold: float = 20.0) -> NDArra
     >>> la.nn.softplus([-1.0, 0.0, 30.0]).asnumpy()
     array([ 0.31326169,  0.69314718, 30.        ])
     """
-    x = reals(x)
+    x = real_floats(x)
     t = x * beta
     soft = _maximum(t, 0) + _log1p(_exp(-_abs(t)))
     return select(_greater(t, threshold), x, soft if beta == 1.0 else soft * (1 / beta))
@@ -371,7 +371,7 @@ def hardtanh(x: ArrayLike, min_val: float = -1.0, max_val: float = 1.0) -> NDArr
     """
     if min_val >= max_val:
         raise ValueError(f"hardtanh: min_val is below max_val, not {min_val} and {max_val}")
-    return clamp(reals(x), min_val, max_val)
+    return clamp(real_floats(x), min_val, max_val)
 
 
 @differentiable(x=lambda g, x: _within(g * (1 / 6), x, -3.0, 3.0))
@@ -387,4 +387,4 @@ def hardsigmoid(x: ArrayLike) -> NDArray:
     >>> la.nn.hardsigmoid([-4.0, 0.0, 1.5]).asnumpy()
     array([0.  , 0.5 , 0.75])
     """
-    return clamp(reals(x) * (1 / 6) + 0.5, 0.0, 1.0)
+    return clamp(real_floats(x) * (1 / 6) + 0.5, 0.0, 1.0)

@@ -99,6 +99,15 @@ def test_integers_are_what_numpy_makes_of_them():
             refuses(i)
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u8"])
+def test_integers_become_the_floats_that_exp_makes_of_them(dtype):
+    a = np.array([0, 1, 7]).astype(dtype)
+    for name in set(REAL) - {"gelu", "erf", "logsumexp"}:
+        got = getattr(nn, name)(la.array(a))
+        assert got.dtype == np.exp(a).dtype, name
+        close(got, getattr(nn, name)(a.astype("f8")), 3e-3)
+
+
 def test_nothing_waits():
     with la.no_sync():
         x = la.ones(1000)
