@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from lazyarray.nn.inputs import pair
+from lazyarray.nn.inputs import listed, pair
 
 __all__: list[str] = []
 
@@ -32,8 +32,12 @@ def windows(
     axes: int,
 ) -> Windows:
     """Windows over planes, from a function's arguments for one or two ``axes``."""
-    given = [tuple(v) if isinstance(v, list) else v for v in (kernel, stride, padding, dilation)]
-    return _windows(name, plane, *given, axes)
+    given = [listed(v) for v in (kernel, stride, padding, dilation)]
+    try:
+        return _windows(name, plane, *given, axes)
+    except TypeError:
+        pass  # what the cache says of a set says little
+    return _windows.__wrapped__(name, plane, *given, axes)
 
 
 @lru_cache(maxsize=4096, typed=True)

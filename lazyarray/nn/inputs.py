@@ -70,9 +70,17 @@ def integers(name: str, index: Any, like: Any = None) -> NDArray:
     return x
 
 
+def listed(value: Any) -> Any:
+    """Numbers in an array or a list as a tuple, one as itself; anything else as it is."""
+    if isinstance(value, (Tensor, np.ndarray)):
+        value = value.tolist()
+    return tuple(value) if isinstance(value, list) else value
+
+
 def pair(name: str, what: str, value: Any, axes: int, least: int) -> tuple[int, int]:
     """A number for each of one or two axes as (rows, columns); one axis has one row."""
-    both = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
+    value = listed(value)
+    both = value if isinstance(value, tuple) else (value,) * axes
     if not all(isinstance(v, (int, np.integer)) for v in both):
         raise TypeError(f"{name}: {what} is an integer or {axes} of them, not {value!r}")
     if len(both) != axes or min(both) < least or max(both) >= 1 << 31:

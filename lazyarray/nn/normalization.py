@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from lazyarray.lazy._lazy import (
     paused,
     tracked,
 )
-from lazyarray.nn.inputs import channel_sums, floats, narrowed
+from lazyarray.nn.inputs import channel_sums, floats, listed, narrowed
 from lazyarray.ops import names as op
 from lazyarray.ops._layout import device_of
 from lazyarray.ops._rows import asarray
@@ -230,8 +231,8 @@ def layer_norm(
            [ 0.,  0.]])
     """
     x, weight, bias, dtype = floats("layer_norm", x, weight, bias)
-    whole: Any = normalized_shape
-    shape = tuple(whole) if isinstance(whole, (tuple, list)) else (int(whole),)
+    whole: Any = listed(normalized_shape)
+    shape = tuple(map(operator.index, whole if isinstance(whole, tuple) else (whole,)))
     axes = len(shape)
     if not shape or x.shape[-axes:] != shape or x.ndim < axes:
         raise ValueError(f"layer_norm: input of shape {x.shape} doesn't end with {shape}")

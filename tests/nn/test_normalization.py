@@ -182,3 +182,12 @@ def test_refused():
         nn.group_norm(x, 2)
     with pytest.raises(ValueError, match=r"\(4,\)"):
         nn.group_norm(x, 3, la.ones(4))
+
+
+def test_the_shape_of_layers_in_an_array():
+    x = la.array(normal(2, 3, 4))
+    for whole, plain in ((np.array([3, 4]), (3, 4)), (la.array([4]), 4), (np.array(4), 4)):
+        close(nn.layer_norm(x, whole), nn.layer_norm(x, plain))
+    for wrong in (4.0, "4", {4}, np.array([4.0]), [3, 4.0], None):
+        with pytest.raises(TypeError, match="integer"):
+            nn.layer_norm(x, wrong)

@@ -188,3 +188,20 @@ def test_means_of_wide_windows(kernel, dtype, view):
     want = np.zeros(a.shape)
     want[..., : oh * kh, : ow * kw] = 1 / (kh * kw)
     np.testing.assert_allclose(x.grad.asnumpy(), want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("give", [np.array, la.array, list, tuple], ids=lambda give: give.__name__)
+def test_sizes_in_arrays(give):
+    x, w = la.array(normal(1, 2, 9, 8)), la.array(normal(3, 2, 3, 2))
+    close(nn.max_pool2d(x, give([3, 2]), give([2, 1])), nn.max_pool2d(x, (3, 2), (2, 1)))
+    got = nn.conv2d(x, w, stride=give([1, 2]), padding=give([1, 0]), dilation=give([2, 1]))
+    close(got, nn.conv2d(x, w, stride=(1, 2), padding=(1, 0), dilation=(2, 1)))
+    close(nn.adaptive_avg_pool2d(x, give([3, 2])), nn.adaptive_avg_pool2d(x, (3, 2)))
+
+
+@pytest.mark.parametrize("size", [{3}, np.array([3.0, 2.0]), [np.array([3]), 2], 3.0, "3", {3: 2}])
+def test_sizes_that_are_no_integers_are_named(size):
+    with pytest.raises(TypeError, match="max_pool2d: kernel_size is an integer or 2 of them, not"):
+        nn.max_pool2d(la.ones((1, 1, 9, 9)), size)
+    with pytest.raises(TypeError, match="avg_pool2d: output_size is an integer or 2 of them, not"):
+        nn.adaptive_avg_pool2d(la.ones((1, 1, 9, 9)), size)
