@@ -34,7 +34,7 @@ _remainder, _absolute, _minimum = op.remainder, op.absolute, op.minimum
 def gradient(
     f: ArrayLike,
     *varargs: ArrayLike,
-    axis: int | tuple[int, ...] | None | None = None,
+    axis: int | tuple[int, ...] | None = None,
     edge_order: int = 1,
 ) -> NDArray | tuple[NDArray, ...]:
     """The derivative along each axis: central differences inside, one-sided ones at the ends.

@@ -183,7 +183,7 @@ def ndim(a: ArrayLike) -> int:
     return axes
 
 
-def size(a: ArrayLike, axis: int | tuple[int, ...] | None | None = None) -> int:
+def size(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> int:
     """The number of elements, in all or along ``axis``.
 
     Args:

@@ -304,7 +304,7 @@ def _bounds(v: np.ndarray) -> tuple[list[int], list[int] | None]:
 
 
 def trim_zeros(
-    filt: ArrayLike, trim: str = "fb", axis: int | tuple[int, ...] | None | None = None
+    filt: ArrayLike, trim: str = "fb", axis: int | tuple[int, ...] | None = None
 ) -> NDArray:
     """A view without the zeros before the first and after the last element that is not zero.
 

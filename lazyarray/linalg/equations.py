@@ -247,7 +247,7 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> NDArray:
     return reshape(inv(reshape(x, (math.prod(last), -1))), (*last, *first))
 
 
-def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None | None = None) -> NDArray:
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -> NDArray:
     """The x with ``tensordot(a, x, x.ndim) == b``; shape: the last axes of ``a``.
 
     Args:

@@ -33,7 +33,7 @@ _abs, _any, _max, _min, _sum = op.absolute, op.any, op.max, op.min, op.sum
 def norm(
     x: ArrayLike,
     ord: float | str | None = None,
-    axis: int | tuple[int, ...] | None | None = None,
+    axis: int | tuple[int, ...] | None = None,
     keepdims: bool = False,
 ) -> NDArray:
     """A norm over one axis (of vectors), two (of matrices), or of all elements.
@@ -163,7 +163,7 @@ def vector_norm(
     x: ArrayLike,
     /,
     *,
-    axis: int | tuple[int, ...] | None | None = None,
+    axis: int | tuple[int, ...] | None = None,
     keepdims: bool = False,
     ord: float = 2,
 ) -> NDArray:
