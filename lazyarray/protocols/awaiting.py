@@ -39,6 +39,10 @@ def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None], x: NDAr
         try:
             if x._state() == "failed":
                 x.wait_to_read()  # raises
+        except StopIteration as error:  # asyncio takes none, and the one who awaits would hang
+            stopped = RuntimeError("an op raised StopIteration")
+            stopped.__cause__ = error
+            future.set_exception(stopped)
         except BaseException as error:
             future.set_exception(error)
         else:

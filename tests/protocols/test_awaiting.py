@@ -114,6 +114,26 @@ def test_errors_are_raised_at_the_await():
 
 
 @asynchronous
+@pytest.mark.parametrize("late", [False, True])
+def test_an_op_that_raised_stop_iteration(late):
+    def fail(ctx):
+        event.wait(20 if late else 0)
+        raise StopIteration(3)
+
+    async def main():
+        la.engine.get().push_sync(fail, la.cpu(0), mutable_vars=[x.var])
+        if late:
+            asyncio.get_running_loop().call_later(0.01, event.set)
+        with pytest.raises(RuntimeError, match="StopIteration") as told:
+            await asyncio.wait_for(x, 10)
+        assert isinstance(told.value.__cause__, StopIteration)
+
+    x, event = la.ones(3), threading.Event()
+    x.wait_to_read()
+    asyncio.run(main())
+
+
+@asynchronous
 def test_an_error_that_comes_while_it_is_awaited():
     async def main():
         x, event = held()
