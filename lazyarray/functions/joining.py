@@ -195,7 +195,8 @@ def hstack(
     >>> la.hstack([la.array([1, 2]), la.array([3])]).asnumpy()
     array([1, 2, 3])
     """
-    if dtype is None and type(tup) in (list, tuple) and tup and isinstance(tup[0], Tensor):
+    plain = dtype is None and casting == "same_kind" and type(tup) in (list, tuple)
+    if plain and tup and isinstance(tup[0], Tensor):
         simple = join(tup, int(tup[0].ndim != 1))
         if simple is not None:
             return simple

@@ -226,3 +226,14 @@ def test_more_parts_than_there_could_be():
     for xp in (np, la):
         with pytest.raises(MemoryError):
             xp.array_split(xp.arange(3), 2**63)
+
+
+@pytest.mark.parametrize("name", ["concatenate", "stack", "hstack", "vstack"])
+@pytest.mark.parametrize("casting", ["no", "safe", "unsafe", "foo", None])
+def test_casts_are_those_allowed(name, casting, direct):
+    want = call(getattr(np, name), ([np.ones(2, int), np.ones(2)],), {"casting": casting})
+    got = call(getattr(la, name), ([la.ones(2, int), la.ones(2)],), {"casting": casting})
+    if isinstance(want, Exception):
+        assert type(got) is type(want) and str(got) == str(want)
+    else:
+        same(got, want)
