@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import threading
 
 import numpy as np
@@ -541,6 +542,25 @@ def test_a_seed_may_be_an_array():
     for seed in ([1, 2, 3], [7]):
         want = np.random.default_rng(seed).random(3)
         assert la.random.default_rng(la.array(seed)).random(3).tolist() == want.tolist()
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("dtype", ["?", "i4", "u8", "f8", "c16"])
+def test_a_seed_that_is_a_scalar_is_judged_by_its_dtype(dtype):
+    ones = np.ones(1, dtype)
+    for make in (
+        lambda random, x: random.default_rng(x),
+        lambda random, x: random.default_rng([x]),
+        lambda random, x: random.seed(x) or random.RandomState(x),
+        lambda random, x: random.SeedSequence([3, x]),
+    ):
+        if dtype in ("i4", "u8"):
+            make(np.random, ones[0]), make(la.random, la.array(ones)[0])
+            continue
+        with pytest.raises((TypeError, ValueError)) as want:
+            make(np.random, ones[0])
+        with pytest.raises(want.type, match=re.escape(str(want.value))):
+            make(la.random, la.array(ones)[0])
 
 
 def test_no_colors():

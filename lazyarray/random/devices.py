@@ -14,6 +14,7 @@ from lazyarray.context import chosen
 from lazyarray.engine import Device
 from lazyarray.engine._engine import hold_at_fork
 from lazyarray.lazy._lazy import Tensor, swap_current_device
+from lazyarray.ops.hosts import to_host
 from lazyarray.random.generator import Generator
 from lazyarray.random.legacy import as_randint
 from lazyarray.random.module import ModuleStream
@@ -66,10 +67,9 @@ _FIRST = Device("cpu", 0)
 
 
 def known(seed: Any) -> Any:
-    """A seed with NumPy's numbers for an array's, which is waited for."""
-    if not isinstance(seed, Tensor):
-        return seed
-    return seed.asnumpy() if seed.ndim else int(seed)
+    """A seed with NumPy's numbers for an array's, which is waited for: it judges their dtypes."""
+    given = to_host(seed, "a seed")
+    return given[()] if isinstance(given, np.ndarray) else given
 
 
 def older(seed: Any) -> np.random.RandomState:

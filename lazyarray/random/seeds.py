@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy.random as _numpys
 
-from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops.hosts import to_host
 
 __all__ = ["MT19937", "PCG64", "PCG64DXSM", "SFC64", "Philox", "SeedSequence"]
@@ -24,9 +23,7 @@ class _NumPys(type):
 
 def _taking(kind: type) -> type:
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        if any(isinstance(o, Tensor) for o in (*args, *kwargs.values())):
-            args, kwargs = to_host(args, "a seed"), to_host(kwargs, "a seed")
-        begin(self, *args, **kwargs)
+        begin(self, *to_host(args, "a seed"), **to_host(kwargs, "a seed"))
 
     begin: Any = vars(kind)["__init__"]
     __init__.__doc__ = begin.__doc__
