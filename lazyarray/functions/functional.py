@@ -90,7 +90,8 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence
     """
     x = asarray(a)
     ndim = x.ndim
-    for axis in [axes] if isinstance(axes, (int, np.integer)) else axes:
+    given: Any = axes
+    for axis in given if np.ndim(given) else [given]:
         at = axis + ndim if axis < 0 else axis
         result = func(x, at)
         if result.ndim != x.ndim:

@@ -20,6 +20,7 @@ from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._layout import Shape, operands, values
 from lazyarray.ops._rows import empty
+from lazyarray.ops.hosts import to_host
 from lazyarray.ops.lapack import lapack
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ def least_squares(
     """
     x, y = operands(a, b)
     (m, n), (_, k) = _system(x, y)
+    rcond = to_host(rcond, "lstsq()")  # for NumPy, which calls it on the worker
 
     def function(v: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
         solution, residuals, rank, s = np.linalg.lstsq(v, w, rcond)

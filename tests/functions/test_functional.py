@@ -41,7 +41,7 @@ def test_apply_along_axis_is_recorded():
 
 
 def test_apply_over_axes():
-    for axes in (0, [0, 2], (-1,), [], np.int64(1)):
+    for axes in (0, [0, 2], (-1,), [], np.int64(1), np.array(1)):
         want = np.apply_over_axes(np.sum, T, axes)
         same(la.apply_over_axes(la.sum, la.array(T), axes), want)
         same(la.apply_over_axes(np.sum, la.array(T), axes), want)

@@ -304,3 +304,14 @@ def test_norms_of_several_orders_at_once():
         )
     assert isinstance(la.linalg.norm(x, 3), float)
     assert la.linalg.norm(x, [3]).shape == np.linalg.norm(x.asnumpy(), [3]).shape
+
+
+def test_a_cut_that_is_a_lazyarray(direct):
+    a, b = np.diag([1.0, 1.0, 1e-2]), np.arange(3.0)
+    for cut in (0.1, 1e-3):
+        want = np.linalg.lstsq(a, b, cut)
+        for rcond in (la.array([cut])[0], la.array(cut)):
+            for got, w in zip(la.linalg.lstsq(la.array(a), la.array(b), rcond), want, strict=True):
+                np.testing.assert_array_equal(got.asnumpy(), w)
+        fitted = la.polyfit(la.arange(3.0), la.array(b), 1, rcond=la.array([cut])[0])
+        np.testing.assert_array_equal(fitted.asnumpy(), np.polyfit(np.arange(3.0), b, 1, cut))
