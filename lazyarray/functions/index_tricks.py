@@ -409,10 +409,14 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[NDArray, NDA
 def _triangle(
     name: str, n: int, k: int, m: int | None, device: Device | None
 ) -> tuple[NDArray, NDArray]:
-    rows, columns = max(n, 0), max(n if m is None else m, 0)
+    rows, k, columns = known(n), known(k), known(n if m is None else m)
     upper = name == "triu_indices"
-    within = np.clip(np.arange(rows) + k + (not upper), 0, columns)  # left of it, in each row
-    count = rows * columns - int(within.sum()) if upper else int(within.sum())
+    last = k - upper  # of the diagonals below
+    deep = len(np.arange(rows))
+    # The row that each column's part below begins in, as np.tri has it, which cuts floats.
+    first = np.arange(-last, columns - last, dtype=np.intp)
+    below = int(np.clip(deep - first, 0, deep).sum())
+    count = deep * len(first) - below if upper else below
 
     run = Giving(lambda: getattr(np, name)(rows, k, columns))
     targets = [((count,), np.dtype(np.intp))] * 2

@@ -168,6 +168,11 @@ def test_diagonal_and_triangle_indices():
             for m in (None, 0, 3, 7):
                 check("tril_indices", n, k, m, strides=False)
                 check("triu_indices", n, k, m, strides=False)
+    for name in ("tril_indices", "triu_indices"):
+        for k in (1.5, -1.5, 2.0, np.float64(0.5), None, "a"):
+            check(name, 4, k, strides=False)
+        check(name, 2.5, strides=False)
+        check(name, 3, 0, 2.5, strides=False)
     check("tril_indices", -1)
     for a in (M, np.eye(3), np.zeros((2, 2, 2)), V):
         for name in ("diag_indices_from", "tril_indices_from", "triu_indices_from"):
