@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import cut_places, device_of, gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, astype, between, in_bins, scatter
+from lazyarray.ops.hosts import to_host
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -61,7 +63,8 @@ def _check(bins: Any, limits: _Range, weighted: bool) -> None:
         if bins.ndim != 1:
             raise ValueError("`bins` must be 1d, when an array")
         return  # its values are looked at when the histogram runs
-    elif np.ndim(bins) == 0 and hasattr(bins, "__index__"):
+    bins = to_host(bins, "histogram()")
+    with suppress(TypeError):  # no integer
         bins = min(operator.index(bins), 1)
     np.histogram_bin_edges(np.zeros(1), bins, limits, np.zeros(1) if weighted else None)
 

@@ -230,3 +230,15 @@ def test_edges_that_decrease_are_refused_wherever_they_are(direct):
                 result = f(la.array(x), bins)
                 (result if f is la.histogram_bin_edges else result[0]).wait_to_read()
     assert la.histogram_bin_edges(la.array(x), la.array(x)).tolist() == x.tolist()
+
+
+@pytest.mark.parametrize("name", ["histogram", "histogram_bin_edges"])
+@pytest.mark.parametrize("number", [2.0, 2j, True, 3, 0])
+def test_the_number_of_bins_may_be_a_lazyarray(name, number, direct):
+    for pick in (lambda b: b, lambda b: b[()]):
+        want = call(getattr(np, name), (np.arange(5.0), pick(np.array(number))), {})
+        got = call(getattr(la, name), (la.arange(5.0), pick(la.array(number))), {})
+        if isinstance(want, Exception):
+            assert type(got) is type(want) and str(got) == str(want)
+        else:
+            same(got, want)
