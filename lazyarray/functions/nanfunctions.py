@@ -509,22 +509,26 @@ def nan_to_num(
     if y.dtype.kind not in "fc":
         return _apart(y, given)
     limits = np.finfo(y.dtype)
-    high: Any = limits.max if posinf is None else posinf
-    low: Any = limits.min if neginf is None else neginf
-    number: Any = nan
-    values: list[Any] = [number, posinf, neginf]
-    for value in [v for v in values if v is not None and type(v) is not float]:
+    fills: list[Any] = [nan, posinf, neginf]
+    fills = [asarray(v, y.device) if isinstance(v, (list, tuple)) else v for v in fills]
+    for value in [v for v in fills if v is not None and type(v) is not float]:
+        if type(value) is int:
+            np.array(value, limits.dtype)  # its OverflowError
+            continue
         dtype = value.dtype if isinstance(value, Tensor) else np.result_type(value)
         if not np.can_cast(dtype, limits.dtype, "same_kind"):
             raise TypeError(
                 f"Cannot cast {value!r} to {y.dtype!r} according to the rule 'same_kind'"
             )
+    number = fills[0]
+    high = limits.max if posinf is None else fills[1]
+    low = limits.min if neginf is None else fills[2]
     for part in (real(y), imag(y)) if y.dtype.kind == "c" else (y,):
         if posinf is None and neginf is None and not follows(part):  # its rule would look at part
             finite = clamp(part, low, high)
         else:
             finite = select(part == np.inf, high, select(part == -np.inf, low, part))
-        assign_to(part, select(_isnan(part), nan, finite))
+        assign_to(part, select(_isnan(part), number, finite))
     return _apart(y, given)
 
 

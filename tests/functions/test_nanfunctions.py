@@ -118,10 +118,11 @@ def test_running(name):
 @pytest.mark.parametrize(
     "options",
     [{}, {"nan": 3}, {"posinf": 7, "neginf": -7}, {"nan": np.inf, "posinf": 1},
-     {"nan": np.arange(4.0), "neginf": np.float64(2)}],
+     {"nan": np.arange(4.0), "neginf": np.float64(2)}, {"nan": 10**400},
+     {"nan": [7, 8, 9, 1], "posinf": (1.5, 2, 3, 4), "neginf": [5]}],
 )  # fmt: skip
 def test_nan_to_num(options):
-    for a in [*(ARRAYS if "neginf" not in options or options["neginf"] == -7 else []), SIGNS,
+    for a in [*(ARRAYS if options.get("neginf", -7) == -7 else []), SIGNS,
               SIGNS.astype("f4"), SIGNS * (1 + 2j), SIGNS.T[:, :1]]:  # fmt: skip
         check("nan_to_num", a, **options)
     x = la.array(SIGNS)
