@@ -62,7 +62,7 @@ def indices_in(o: Any) -> Any:
 
 def listed(indices: Any) -> Any:
     """As NumPy: a list of indices becomes integers, whatever it holds; an array must hold them."""
-    if isinstance(indices, (list, tuple, float)):
+    if isinstance(indices, (list, tuple, range, float)):
         return np.array(indices, np.intp)
     return indices if isinstance(indices, (Tensor, np.ndarray)) else indices_in(indices)
 

@@ -374,7 +374,7 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
     places, *w = operands(x, *([] if weights is None else [weights]))
     if not w or places.size <= _FEW or places.ndim != 1:
         # A list goes to NumPy as it is: an empty one is a vector of integers there.
-        if isinstance(x, list):
+        if isinstance(x, (list, tuple, range)):
             given: Any = x
         elif places.size > _FEW and places.device.device_type == "cpu":
             given = _share.export(places, "?bincount()")  # many are not copied to be looked at

@@ -115,7 +115,7 @@ def test_histogram2d(bins):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_bincount():
-    for x in (INTS[0, 0], [3, 1, 1], [], np.zeros(0, int), [-1], INTS, 3, [1.5], INTS[0, 0] > 1,
+    for x in (INTS[0, 0], [3, 1, 1], [], (), range(0), range(3), np.zeros(0, int), [-1], INTS, 3, [1.5], INTS[0, 0] > 1,
               INTS[0, 0].astype("u1"), np.array([1], "u8")):  # fmt: skip
         for least in (0, 2, 20, -1, None):
             check("bincount", x, minlength=least)

@@ -32,6 +32,8 @@ def test_take(axis, mode):
             np.array([9]),
             np.array([1.5]),
             [],
+            range(0),
+            range(2),
         ):
             check("take", a, i, axis, mode=mode)
     check("take", np.zeros((0, 3)), [0], 0)

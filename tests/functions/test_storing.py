@@ -23,6 +23,7 @@ BASES = [
     [
         ("put", (I, [1.0, 2.0])),
         ("put", ([], 1)),
+        ("put", (range(0), 1)),
         ("put", (np.array([200]), 1)),
         ("put", (np.array([200]), 1, "clip")),
         ("putmask", (M, 5)),
