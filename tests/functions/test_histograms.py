@@ -115,8 +115,8 @@ def test_histogram2d(bins):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_bincount():
-    for x in (INTS[0, 0], [3, 1, 1], [], (), range(0), range(3), np.zeros(0, int), [-1], INTS, 3, [1.5], INTS[0, 0] > 1,
-              INTS[0, 0].astype("u1"), np.array([1], "u8")):  # fmt: skip
+    for x in (INTS[0, 0], [3, 1, 1], [], (), range(0), range(3), np.zeros(0, int), [-1], INTS, 3,
+              [1.5], INTS[0, 0] > 1, INTS[0, 0].astype("u1"), np.array([1], "u8")):  # fmt: skip
         for least in (0, 2, 20, -1, None):
             check("bincount", x, minlength=least)
     for w in (WEIGHTS[0, 0], INTS[0, 0], [1, 2, 3], [1j, 1], np.float32([1, 2])):
