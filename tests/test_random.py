@@ -4,6 +4,8 @@ import copy
 import pickle
 import re
 import threading
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -588,3 +590,49 @@ def test_seeds_may_be_lazyarrays(name):
     assert numpys.__doc__[:200] in ours.__doc__ and "Waits for a seed" in ours.__doc__
     with pytest.raises((TypeError, ValueError)):
         ours(la.array([1.5]))
+
+
+class Half:
+    def __float__(self):
+        return 0.5
+
+
+class Four:
+    def __index__(self):
+        return 4
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("kind", ["default_rng", "RandomState"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "normal(Fraction(1, 2), Decimal('0.5'))",
+        "normal([Fraction(1, 2), Decimal(2)], Half(), (3, 2))",
+        "uniform(Fraction(1, 2), [Decimal(1), 3])",
+        "exponential(Half(), 3)",
+        "binomial(Fraction(9, 2), Half())",
+        "binomial(Four(), 0.5)",
+        "normal(Fraction(1, 2), -1)",
+        "normal(object())",
+        "normal(numpy.array([Fraction(1, 2)]))",
+        "dirichlet([Half(), Fraction(1, 3)])",
+        "multinomial(4, [Fraction(1, 4), Fraction(3, 4)])",
+        "choice(Four(), 3)",
+        "choice(Four())",
+    ],
+)
+def test_any_numbers_may_be_parameters(kind, call):
+    names = {"Half": Half, "Four": Four, "Fraction": Fraction, "Decimal": Decimal, "numpy": np}
+
+    def drawn(random):
+        try:
+            return eval(f"rng.{call}", {"rng": getattr(random, kind)(1), **names})
+        except Exception as exc:
+            return exc
+
+    got, want = drawn(la.random), drawn(np.random)
+    if isinstance(want, Exception):
+        assert type(got) is type(want)
+    else:
+        np.testing.assert_array_equal(got.asnumpy(), want)

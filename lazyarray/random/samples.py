@@ -46,9 +46,8 @@ class Samples(Stream):
     ) -> NDArray:
         """``choice``; ``more`` are the arguments after ``p``, for NumPy."""
         shape = shape_or_none(size)
-        number = isinstance(a, Integral) or (
-            getattr(a, "shape", None) == () and a.dtype.kind in "iu"
-        )
+        number = getattr(a, "shape", ()) == () and hasattr(a, "__index__")
+        number = number and getattr(a, "dtype", _I8).kind in "iu"
         source = None if number else self._array_or_numpys(a)
         if isinstance(source, np.ndarray):
             axis = normalize_axis_index(axis, source.ndim)
@@ -166,7 +165,7 @@ class Samples(Stream):
         >>> la.random.default_rng(0).dirichlet([1.0, 2.0], 2).sum(axis=1).round(9).asnumpy()
         array([1., 1.])
         """
-        alpha = self._parameter(alpha)
+        alpha = self._parameter(alpha, True)
         if alpha.ndim != 1:
             raise ValueError(f"alpha must be 1-dimensional, not of shape {alpha.shape}")
         return self._vectors("dirichlet", (alpha,), size, (), alpha.shape, _F8)
@@ -187,7 +186,7 @@ class Samples(Stream):
         >>> la.random.default_rng(0).multinomial(10, [0.2, 0.3, 0.5], 2).sum(axis=1).asnumpy()
         array([10, 10])
         """
-        n, pvals = self._parameter(n), self._parameter(pvals)
+        n, pvals = self._parameter(n), self._parameter(pvals, True)
         if pvals.ndim == 0 or pvals.shape[-1] == 0:
             raise ValueError(
                 "pvals must have at least 1 dimension and the last dimension of pvals must be "
@@ -224,9 +223,16 @@ class Samples(Stream):
             "multivariate_normal", (mean, cov), size, (), mean.shape, _F8, options, judged=True
         )
 
-    def _parameter(self, value: Any) -> Any:
-        """A parameter as an array: of this package if it was one, else a NumPy copy."""
-        return value if isinstance(value, Tensor) else np.array(value)
+    def _parameter(self, value: Any, floats: bool = False) -> Any:
+        """A parameter as an array: of this package if it was one, else a NumPy copy.
+
+        ``floats``: as NumPy has them, which makes floats of a list of any numbers.
+        """
+        if isinstance(value, Tensor):
+            return value
+        copy = np.array(value)
+        objects = copy.dtype == object and not isinstance(value, np.ndarray)
+        return copy.astype(float) if floats and objects else copy
 
     def _vectors(
         self,

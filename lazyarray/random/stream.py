@@ -160,7 +160,7 @@ def _planned(
     given: list[Any] = []  # to draw with; None stands for the next of the inputs
     shown: list[Any] = []  # to judge
     shapes: list[tuple[int, ...]] = []
-    late = False
+    late, limits = False, name in ("integers", "randint")
     for value, plain in zip(parameters, row.neutral, strict=True):
         if isinstance(value, Tensor):
             late = True
@@ -168,10 +168,15 @@ def _planned(
             shown.append(plain)
             shapes.append(value.shape)
             continue
+        shown.append(value)
         if not isinstance(value, _NUMBERS):
             value = np.array(value)  # a copy: it is read when the draw runs
+            if value.dtype == object and not isinstance(shown[-1], np.ndarray):
+                # NumPy converts any objects alone or in lists; limits of integers it keeps.
+                value = value if limits else value.astype(type(plain))
+            else:
+                shown[-1] = value
         given.append(value)
-        shown.append(value)
         shapes.append(np.shape(value))
     right = row.neutral if late and row.coupled else shown
     example = np.asarray(getattr(judge, name)(*right, **kwargs))
