@@ -11,7 +11,7 @@ import numpy as np
 from lazyarray.functions.manipulation import permute_dims
 from lazyarray.functions.selecting import take_along_axis
 from lazyarray.functions.sorting import argsort
-from lazyarray.functions.statistics import check_weights
+from lazyarray.functions.statistics import check_weights, in_order
 from lazyarray.lazy._lazy import Tensor, paused
 from lazyarray.ops import hosts
 from lazyarray.ops import names as op
@@ -156,13 +156,13 @@ def points(
     weighted = weights is not None
     x, *more = operands(a, *([weights] if weighted else []))
     check_points(name, x, q, method, weighted)
+    given = in_order(axis, x.ndim)
     if weighted:
-        check_weights(x, more[0], axis)
+        check_weights(x, more[0], given)
     lazy = isinstance(q, Tensor)
     if lazy:
         more.append(q)
     function = getattr(np, name)
-    given = tuple(axis) if isinstance(axis, list) else axis
     weak = type(q) in (int, float)  # then the result has a's dtype
     at = q if lazy else np.array(q)  # a copy: it is looked at when the instruction runs
 
@@ -186,7 +186,7 @@ def points(
                 out[...] = found
         return found if out is None else out
 
-    axes = normalize_axes(axis, x.ndim)
+    axes = normalize_axes(given, x.ndim)
     shape = reduced_shape(x.shape, axes, keepdims)
     if isinstance(out, Tensor) and out.shape != (*at.shape, *shape):
         named = {"method": method, "keepdims": keepdims, "weights": weights}
@@ -196,7 +196,7 @@ def points(
     key = (given, method, keepdims, weighted, lazy, weak, at.dtype, at.ndim)
 
     def ranked(ranks: NDArray) -> NDArray:
-        return points(name, ranks, fixed_q, axis, None, method, keepdims, fixed_w)
+        return points(name, ranks, fixed_q, given, None, method, keepdims, fixed_w)
 
     # Held by autograd, if it records this: must not have a history.
     fixed_q, fixed_w = (o.detach() if isinstance(o, Tensor) else o for o in (q, weights))
@@ -269,15 +269,15 @@ def summarized(
     ``cost`` is in nanoseconds an element.
     """
     x = asarray(a)
-    given = tuple(axis) if isinstance(axis, list) else axis
+    given = in_order(axis, x.ndim)
     function = getattr(np, name)
-    axes = normalize_axes(axis, x.ndim)
+    axes = normalize_axes(given, x.ndim)
     shape = reduced_shape(x.shape, axes, keepdims)
     if isinstance(out, Tensor) and out.shape != shape:
         return into_another_shape(name, (x, given), {"out": out, "keepdims": keepdims})
 
     def ranked(ranks: NDArray) -> NDArray:
-        return summarized(name, ranks, axis, None, keepdims, cost)
+        return summarized(name, ranks, given, None, keepdims, cost)
 
     def run(v: np.ndarray, **to: Any) -> np.ndarray:
         if name == "median" and not to and v.ndim and len(axes) == v.ndim:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from lazyarray.functions.broadcasting import broadcast_to
 from lazyarray.functions.manipulation import permute_dims
@@ -374,7 +374,8 @@ def average(
     2.0
     """
     x = asarray(a)
-    axes = normalize_axes(axis, x.ndim)
+    given = in_order(axis, x.ndim)
+    axes = normalize_axes(given, x.ndim)
     shape = reduced_shape(x.shape, axes, keepdims)
     if weights is None:
         result = mean(x, axes, keepdims=keepdims)
@@ -382,9 +383,8 @@ def average(
         total = full(shape, count, result.dtype, x.device)
     else:
         x, w = operands(x, weights)
-        check_weights(x, w, axis)
-        if w.shape != x.shape:
-            given = _order(axis, x.ndim)
+        check_weights(x, w, given)
+        if given is not None and w.shape != x.shape:
             along = tuple([n if i in axes else 1 for i, n in enumerate(x.shape)])
             w = permute_dims(w, np.argsort(given).tolist()).reshape(along)
         least = [np.float64] if x.dtype.kind in "biu" else []
@@ -406,19 +406,18 @@ def _weighted(result: np.ndarray, total: np.ndarray) -> np.ndarray:
     return result / total
 
 
-def check_weights(x: NDArray, weights: NDArray, axis: Any) -> None:
-    """Raises if the weights have neither x's shape nor the lengths of the axes."""
+def check_weights(x: NDArray, weights: NDArray, axes: tuple[int, ...] | None) -> None:
+    """Raises if the weights have neither x's shape nor the lengths of the axes, in their order."""
     if weights.shape == x.shape:
         return
-    if axis is None:
+    if axes is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    if weights.shape != tuple([x.shape[i] for i in _order(axis, x.ndim)]):
+    if weights.shape != tuple([x.shape[i] for i in axes]):
         raise ValueError(
             "Shape of weights must be consistent with shape of a along specified axis."
         )
 
 
-def _order(axis: Any, ndim: int) -> tuple[int, ...]:
-    """The axes in the order given."""
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    return tuple([normalize_axis_index(i, ndim) for i in axes])
+def in_order(axis: Any, ndim: int) -> tuple[int, ...] | None:
+    """The axes in the order given, by whatever can be gone through; None: all."""
+    return None if axis is None else normalize_axis_tuple(axis, ndim)

@@ -221,3 +221,20 @@ def test_an_axis_in_an_array(axis, side, direct):
             np_function, la_function = getattr(np_function, part), getattr(la_function, part)
         got = la_function(la.array(a) * 1, *args, axis=axis)
         np.testing.assert_array_equal(got.asnumpy(), np_function(a, *args, axis=1))
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian", "quantile", "nanpercentile", "average"])
+@pytest.mark.parametrize(
+    "axes", [range(2), range(0), range(1, 2), np.array([1]), np.array([1, 0]), {0, 1}, True]
+)
+def test_axes_may_be_any_of_many(name, axes, direct):
+    a = np.arange(12.0).reshape(2, 3, 2)
+    more = (0.3,) if name in ("quantile", "nanpercentile") else ()
+    want = getattr(np, name)(a, *more, axis=axes)
+    same(getattr(la, name)(la.array(a), *more, axis=axes), want)
+    if isinstance(axes, np.ndarray):
+        same(getattr(la, name)(la.array(a), *more, axis=la.array(axes)), want)
+    if name in ("average", "quantile"):
+        by = {"weights": np.ones(a.shape)} | ({"method": "inverted_cdf"} if more else {})
+        want = getattr(np, name)(a, *more, axis=iter([0, 2]), **by)
+        same(getattr(la, name)(la.array(a), *more, axis=iter([0, 2]), **by), want)
