@@ -592,6 +592,17 @@ def test_seeds_may_be_lazyarrays(name):
         ours(la.array([1.5]))
 
 
+@pytest.mark.parametrize("axis", [(0, 1), (), [0], (0, 5), 2.0])
+def test_the_axis_of_an_order_is_one(axis):
+    for name in ("permuted", "permutation", "shuffle"):
+        with pytest.raises(TypeError):
+            getattr(np.random.default_rng(1), name)(np.eye(3), axis=axis)
+        with pytest.raises(TypeError):
+            getattr(la.random.default_rng(1), name)(la.eye(3), axis=axis)
+    with pytest.raises(TypeError):
+        la.random.default_rng(1).permutation(la.eye(3), axis=None)
+
+
 class Half:
     def __float__(self):
         return 0.5

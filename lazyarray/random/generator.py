@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.context import chosen, current_context
 from lazyarray.lazy._lazy import Tensor, once, returned
@@ -258,7 +259,7 @@ class Generator(Distributions):
         if source.ndim == 0:
             raise TypeError("len() of unsized object")
         if axis is not None:
-            axis = _rows.normalize_axes(axis, source.ndim)[0]
+            axis = normalize_axis_index(axis, source.ndim)
         if out is not None:
             out = out if isinstance(out, np.ndarray) else _rows.out_array(out)
             if out.shape != source.shape:

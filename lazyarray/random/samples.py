@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor, Unheld, once, returned
-from lazyarray.ops import _rows, hosts
+from lazyarray.ops import hosts
 from lazyarray.random.stream import Call, Made, Size, Stream, shape_or_none, sized
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Samples(Stream):
         else:
             if source.ndim == 0:
                 raise ValueError("a must be a sequence or an integer, not an array without axes")
-            axis = _rows.normalize_axes(axis, source.ndim)[0]
+            axis = normalize_axis_index(axis, source.ndim)
             population = source.shape[axis]
         count = 1 if shape is None else math.prod(shape)
         if population == 0 and count:
@@ -117,7 +117,7 @@ class Samples(Stream):
             at = normalize_axis_index(axis[0] if axis else 0, source.ndim)
             places = self._permutation(source.shape[at])
             return _taken(x, source, places._fetched("permutation()"), at)  # type: ignore[attr-defined]
-        _rows.normalize_axes(axis[0] if axis else 0, source.ndim)
+        normalize_axis_index(axis[0] if axis else 0, source.ndim)
         run = Call("permutation", [None, *axis], {}, True)
         return self._op(
             "permutation", run, [source], (source.shape, source.dtype), 10.0 * source.size
@@ -129,7 +129,7 @@ class Samples(Stream):
             return
         if x.ndim == 0:
             raise TypeError("shuffle needs an array with at least one axis")
-        _rows.normalize_axes(axis[0] if axis else 0, x.ndim)
+        normalize_axis_index(axis[0] if axis else 0, x.ndim)
 
         def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
             once(rng.shuffle, out, *axis)
