@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from lazyarray.functions.conversion import array as made
 from lazyarray.lazy._lazy import returned
 from lazyarray.ops import _layout
 from lazyarray.ops import names as op
@@ -96,7 +97,7 @@ def real_if_close(a: ArrayLike, tol: float = 100) -> NDArray:
     >>> la.real_if_close(la.array([2.1 + 4e-14j]), tol=1000).asnumpy()
     array([2.1])
     """
-    x = asarray(a)
+    x = made(a) if holds_scalar(a) else asarray(a)
     if x.dtype.kind != "c":
         return x
     if tol > 1:

@@ -16,7 +16,7 @@ from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor, Unheld, is_capturing
 from lazyarray.ops import _layout, _rows, hosts
 from lazyarray.ops import names as op
-from lazyarray.ops._rows import probe
+from lazyarray.ops._rows import holds_scalar, probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -332,7 +332,7 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Order = None
     >>> la.asarray_chkfinite([1, 2]).asnumpy()
     array([1, 2])
     """
-    plain = isinstance(a, Tensor) and dtype is order is None
+    plain = isinstance(a, Tensor) and dtype is order is None and not holds_scalar(a)
     x: Any = a if plain else array(a, dtype, copy=None, order=order or "K")
     finite: Any = x.dtype.kind not in "fc" or _all(_isfinite(x))
     if finite is not True and not finite._number("asarray_chkfinite()"):

@@ -49,6 +49,16 @@ def test_asarray_copies_only_where_it_must():
 INF, NAN = np.inf, np.nan
 
 
+@pytest.mark.parametrize("name", ["asarray", "asarray_chkfinite", "real_if_close"])
+@pytest.mark.parametrize("number", [2.0, 3, 2 + 0j])
+def test_of_a_scalar_an_array_is_made(name, number, direct):
+    scalar = la.array([number])[0]
+    made, wanted = getattr(la, name)(scalar), getattr(np, name)(np.array([number])[0]).dtype
+    assert type(made) is la.NDArray and made.shape == () and made.dtype == wanted
+    made[...] = 5
+    assert made.item() == 5 and scalar.item() == number
+
+
 def test_asarray_chkfinite():
     x = la.ones(2)
     assert la.asarray_chkfinite(x) is x
