@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, operands, values, viewed
 from lazyarray.ops._rows import asarray, holds_arrays, probe, stretched
@@ -92,8 +92,14 @@ class broadcast:
 
     def __init__(self, *arrays: ArrayLike) -> None:
         given = [x._arrays if isinstance(x, broadcast) else [x] for x in arrays]
-        self._arrays = operands(*[x for some in given for x in some])
-        self._shown = np.broadcast(*map(probe, self._arrays))
+        flat = [x for some in given for x in some]
+        self._arrays: list[Any]
+        try:
+            self._arrays = operands(*flat)
+            self._shown = np.broadcast(*map(probe, self._arrays))
+        except Unheld:  # NumPy holds them
+            self._arrays = [values(x, "broadcast()") for x in flat]
+            self._shown = np.broadcast(*self._arrays)
         self._walk: Any = None
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -12,7 +13,7 @@ from lazyarray.functions import creation
 from lazyarray.functions.joining import concatenate
 from lazyarray.functions.manipulation import atleast_1d
 from lazyarray.functions.products import dot, outer
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows, refuse
 from lazyarray.ops._layout import device_of, gil_op, operands, values
@@ -62,7 +63,10 @@ class poly1d(np.poly1d):
     """
 
     def __init__(self, c_or_r: Polynomial, r: bool = False, variable: str | None = None) -> None:
-        given = c_or_r if isinstance(c_or_r, np.poly1d) else atleast_1d(c_or_r)
+        given: Any = c_or_r
+        if not isinstance(given, np.poly1d):
+            with suppress(Unheld):  # then they are NumPy's
+                given = atleast_1d(given)
         super().__init__(given, r, variable)
 
 

@@ -88,3 +88,20 @@ def test_a_broadcast_of_broadcasts():
         inner = m.broadcast(m.zeros(3), m.ones((4, 1, 1)))
         b = m.broadcast(inner, m.zeros((2, 1)))
         assert (b.shape, b.numiter) == ((4, 2, 3), 3)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ["a", "b"],
+        None,
+        np.array([1, None]),
+        np.ma.array([1, 2]),
+        np.zeros((2, 1), "i4,f4"),
+        np.array(["2020"], "M8[D]"),
+    ],
+)
+def test_broadcasts_of_what_numpy_holds(other):
+    got, want = la.broadcast(la.arange(2.0), other), np.broadcast(np.arange(2.0), other)
+    assert (got.shape, got.ndim, got.size) == (want.shape, want.ndim, want.size)
+    assert list(got) == list(want)

@@ -1,6 +1,7 @@
 """Polynomials equal NumPy's; what waits is what has a length that depends on values."""
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -160,3 +161,13 @@ def test_of_poly1d():
         kinds.append([isinstance(x, np.poly1d) for x in found])
         made.append([np.asarray(x).tolist() for x in found])
     assert kinds[0] == kinds[1] and made[0] == made[1]
+
+
+@pytest.mark.parametrize(
+    "given", [[Fraction(1, 2), 1], np.array([2, 3], object), np.ma.array([1.0, 2.0]), ["a", "b"]]
+)
+def test_poly1d_of_what_numpy_holds(given):
+    ours, theirs = la.poly1d(given), np.poly1d(given)
+    assert isinstance(ours, la.poly1d) and repr(ours) == repr(theirs)
+    if not isinstance(given[0], str):
+        assert ours(2) == theirs(2) and repr(ours * 2 + 1) == repr(theirs * 2 + 1)
