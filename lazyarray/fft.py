@@ -29,7 +29,7 @@ from lazyarray.functions.rearranging import roll
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import names as op
 from lazyarray.ops._layout import check_shape, cut_apart, deliver, gil_op, operands
-from lazyarray.ops._rows import assign_to, astype, out_array
+from lazyarray.ops._rows import assign_to, astype, sole_out
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -86,7 +86,8 @@ def _transform(
         return function(v, n, at, norm, out=out)
 
     # NumPy computes in the precision of both.
-    into = None if out is None or name == "hfft" else out_array(out)
+    out = sole_out(out)
+    into = None if name == "hfft" else out
     if into is not None and _precision(into.dtype) == _precision(x.dtype):
         into = None
     result = gil_op(
@@ -317,7 +318,7 @@ def _transforms(
         order = [("rfft", pairs[-1])] + [("fft", pair) for pair in others]
     else:
         order = [(name, pair) for pair in pairs[::-1]]
-    to = None if out is None else out_array(out)
+    to = sole_out(out)
     for one, (n, axis) in order:
         # NumPy writes each step into ``out``, but for those before a transform to real numbers.
         into = None
@@ -328,7 +329,7 @@ def _transforms(
             check_shape(to, tuple(shape), name)
             into = empty(tuple(shape), to.dtype, device=x.device)
         x = _transform(one, x, n, axis, norm, into)
-    return deliver(x, out, f"{name}n")
+    return deliver(x, to, f"{name}n")
 
 
 def fftn(

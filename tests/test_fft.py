@@ -77,6 +77,8 @@ def test_out(name):
     out = la.zeros(want.shape, dtype=want.dtype)
     assert getattr(fft, name)(x, out=out) is out
     same(out, want)
+    assert getattr(fft, name)(x * 0, out=(out,)) is out
+    assert not out.any()
     with pytest.raises(ValueError, match="shape"):
         getattr(fft, name)(x, out=out[:1])
     if want.dtype.kind == "c":

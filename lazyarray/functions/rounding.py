@@ -12,7 +12,16 @@ from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import check_shape, deliver, gil_op, order_of
-from lazyarray.ops._rows import asarray, astype, clamp, lies_in, out_array, select, writable
+from lazyarray.ops._rows import (
+    asarray,
+    astype,
+    clamp,
+    lies_in,
+    out_array,
+    select,
+    sole_out,
+    writable,
+)
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -61,7 +70,7 @@ def clip(
     """
     low: Any = a_min
     high: Any = a_max
-    to: Any = out
+    to: Any = out if out is ... else sole_out(out)
     mask: Any = where
     if low is _MISSING and high is _MISSING:
         low, high = [None if v is _MISSING else v for v in (min, max)]

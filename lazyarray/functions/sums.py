@@ -27,6 +27,7 @@ from lazyarray.ops._rows import (
     dtype_of,
     out_array,
     select,
+    sole_out,
 )
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def _cumulative(
             )
         axis = 0
     if not include_initial:
-        return _running(kind, x, axis, dtype, out)
+        return _running(kind, x, axis, dtype, sole_out(out))
     at = normalize_axis_index(axis, x.ndim)
     lead = (slice(None),) * at
     if out is not None:

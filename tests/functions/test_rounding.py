@@ -157,3 +157,13 @@ def test_clip_in_place(dtype):
     fixed.setflags(write=False)
     with pytest.raises(ValueError, match="read-only"):
         la.clip(fixed, 0, 0.5, out=fixed)
+
+
+def test_clip_takes_its_output_in_a_tuple(direct):
+    for limits in ((1, 2), (1, None), (None, 2)):
+        out = la.zeros(4)
+        assert la.clip(la.arange(4.0), *limits, out=(out,)) is out
+        same(out, np.clip(np.arange(4.0), *limits))
+    same(la.clip(la.arange(4.0), 1, 2, out=(None,)), np.clip(np.arange(4.0), 1, 2))
+    with pytest.raises(ValueError, match="exactly one entry per ufunc output"):
+        la.clip(la.arange(4.0), 1, 2, out=())

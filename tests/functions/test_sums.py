@@ -27,6 +27,8 @@ def test_running(name, dtype):
     out = la.zeros(3)
     assert la.cumsum(la.ones(3), out=out) is out
     same(out, np.arange(1.0, 4))
+    assert la.cumulative_sum(out, out=(out,)) is out
+    same(out, np.array([1.0, 3, 6]))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 9, -1])
