@@ -411,8 +411,8 @@ def _triangle(
 ) -> tuple[NDArray, NDArray]:
     rows, k, columns = known(n), known(k), known(n if m is None else m)
     upper = name == "triu_indices"
-    last = k - upper  # of the diagonals below
-    deep = len(np.arange(rows))
+    last = k - 1 if upper else k  # of the diagonals below
+    deep = len(np.arange(max(rows, 0)))
     # The row that each column's part below begins in, as np.tri has it, which cuts floats.
     first = np.arange(-last, columns - last, dtype=np.intp)
     below = int(np.clip(deep - first, 0, deep).sum())
