@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,6 +66,13 @@ def listed(indices: Any) -> Any:
     if isinstance(indices, (list, tuple, range, float)):
         return np.array(indices, np.intp)
     return indices if isinstance(indices, (Tensor, np.ndarray)) else indices_in(indices)
+
+
+def one_axis(axis: Any) -> int:
+    """An axis as NumPy's functions in C take it: an integer, but no bool."""
+    if isinstance(axis, bool):
+        raise TypeError("an integer is required for the axis")
+    return operator.index(axis)
 
 
 def along(x: NDArray, index: NDArray, axis: int | None) -> Shape:

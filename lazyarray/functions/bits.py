@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.functions._checks import one_axis
 from lazyarray.functions.manipulation import atleast_1d, ravel
 from lazyarray.ops._layout import gil_op
 from lazyarray.ops._rows import asarray, probe
@@ -108,4 +109,4 @@ def _along(a: Any, axis: int | None) -> tuple[NDArray, int]:
     x = atleast_1d(asarray(a))
     if axis is None:
         return ravel(x), 0
-    return x, normalize_axis_index(axis, x.ndim)
+    return x, normalize_axis_index(one_axis(axis), x.ndim)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from lazyarray.functions._checks import one_axis
 from lazyarray.functions.manipulation import reshape
 from lazyarray.functions.rounding import clip
 from lazyarray.functions.searching import searchsorted, where
@@ -326,7 +327,7 @@ def unwrap(
     array([0, 1, 2, 3, 4])
     """
     x = asarray(p)
-    steps = diff(x, axis=axis)
+    steps, axis = diff(x, axis=axis), one_axis(axis)
     discont = period / 2 if discont is None else discont
     kinds = [v.dtype if isinstance(v, Tensor) else v for v in (steps, period)]
     dtype = np.result_type(*kinds)

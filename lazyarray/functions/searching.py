@@ -3,11 +3,11 @@ places in a sorted vector."""
 
 from __future__ import annotations
 
-from types import NoneType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from lazyarray.functions._checks import one_axis
 from lazyarray.functions.manipulation import ravel
 from lazyarray.ops import names as op
 from lazyarray.ops._layout import cut_apart, cut_places, deliver, gil_op, looked_at, operands
@@ -167,11 +167,12 @@ def argmin(
 def extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) -> NDArray:
     """NumPy's ``name``, which gives indices along an axis, as one instruction."""
     x = asarray(a)
+    axis = None if axis is None else one_axis(axis)
     if x.ndim == 0 and axis in (0, -1):
         axis = None  # as NumPy
     shape = reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims)
     result = None
-    if name in ("argmax", "argmin") and type(axis) in (int, NoneType):
+    if name in ("argmax", "argmin"):
         line = ravel(x) if axis is None else x
         result = arg_extremum(line, (axis or 0) % max(line.ndim, 1), name == "argmin")
         if result is not None and keepdims:

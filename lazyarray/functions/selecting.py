@@ -9,7 +9,15 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray import _numpy_facts
-from lazyarray.functions._checks import along, check_bounds, common_dtype, is_weak, listed, wrapped
+from lazyarray.functions._checks import (
+    along,
+    check_bounds,
+    common_dtype,
+    is_weak,
+    listed,
+    one_axis,
+    wrapped,
+)
 from lazyarray.functions.broadcasting import broadcast_arrays
 from lazyarray.functions.creation import full
 from lazyarray.functions.joining import stack
@@ -54,7 +62,7 @@ def take(
     indices = listed(indices)
     x: NDArray = a if isinstance(a, Tensor) else operands(a, indices)[0]
     x = ravel(x) if axis is None or x.ndim == 0 else x
-    axis = 0 if axis is None else normalize_axis_index(axis, x.ndim)
+    axis = 0 if axis is None else normalize_axis_index(one_axis(axis), x.ndim)
     if mode == "wrap" and not x.shape[axis]:
         mode = "clip"  # nothing is nearest either; NumPy (2.4) would never end
     # (Where nothing leads to the axis, no index is looked at, as in NumPy.)

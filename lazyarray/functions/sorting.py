@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.functions._checks import one_axis
 from lazyarray.functions.manipulation import ravel
 from lazyarray.functions.selecting import take_along_axis
 from lazyarray.lazy._lazy import is_capturing, paused
@@ -123,9 +124,12 @@ def _check_order(order: object) -> None:
 
 def _along(name: str, a: Any, axis: int | None) -> tuple[NDArray, int]:
     x = asarray(a)
-    if x.ndim == 0 and axis in (0, -1) and name.startswith("arg"):
+    indices = name.startswith("arg")
+    if x.ndim == 0 and axis in (0, -1) and indices:
         x = ravel(x)  # as NumPy
-    return (ravel(x), 0) if axis is None else (x, operator.index(axis))
+    if axis is None:
+        return ravel(x), 0
+    return x, one_axis(axis) if indices else operator.index(axis)
 
 
 def sort_inplace(x: NDArray, axis: int = -1, kind: str | None = None, stable: Any = None) -> None:

@@ -221,6 +221,8 @@ def _moment(
         total = _sum.folded(a, axis, dtype, keepdims)
         if total is not None:
             return _divided(total, len(a))
+    if isinstance(axis, list):  # as NumPy: axes in a list are for others
+        raise TypeError("'list' object cannot be interpreted as an integer")
     x = asarray(a)
     axes = normalize_axes(axis, x.ndim)
     count = _count(x.shape, axes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.functions._checks import one_axis
 from lazyarray.functions.broadcasting import broadcast_to
 from lazyarray.functions.joining import concatenate
 from lazyarray.functions.manipulation import atleast_1d, ravel
@@ -134,7 +134,7 @@ def _running(kind: _Kind, a: Any, axis: int | None, dtype: Any, out: NDArray | N
     x = asarray(a)
     if axis is None:
         x, axis = ravel(x), 0
-    x, axis = atleast_1d(x), operator.index(axis)
+    x, axis = atleast_1d(x), one_axis(axis)
     wanted = dtype_of(dtype)
     summed = _running_dtype(x.dtype) if wanted is None else wanted
     # NumPy multiplies complex numbers with other last bits where an output goes backwards.

@@ -126,3 +126,15 @@ def test_a_sorter_of_floats():
     for xp in (np, la):
         with pytest.raises(TypeError, match="sorter must only contain integers"):
             xp.searchsorted(xp.arange(3), 1, sorter=[1.1])
+
+
+class One:
+    def __index__(self):
+        return 1
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin", "nanargmax", "nanargmin"])
+def test_an_axis_may_be_any_index(name, direct):
+    a = np.arange(6.0).reshape(2, 3)
+    same(getattr(la, name)(la.array(a), axis=One()), getattr(np, name)(a, axis=1))
+    same(la.unwrap(la.array(a), axis=One()), np.unwrap(a, axis=1))
