@@ -230,6 +230,8 @@ else:  # hidden from type checkers, to which it would promise every name
 
 _direct.in_lazyarray(_public.namespace)
 globals()["trace"] = _trace.trace  # that of functions is part of it
+# Imported with the first docstring that is read, maybe by who walks through these very names.
+globals()["_docstrings"] = None
 _scalar_mode.from_environment()
 _others.watch()
 if _os.environ.get("LAZYARRAY_PROFILER_AUTOSTART"):

@@ -273,3 +273,8 @@ def test_a_subinterpreter_is_refused_and_the_main_one_goes_on():
     told = python(SUBINTERPRETER)
     assert told.count("runs in the main interpreter of a process only") == 2
     assert told.endswith("[2. 2.]\n")
+
+
+def test_docstrings_are_read_while_walking_through_the_names():
+    code = "import lazyarray as la; print(sum(bool(x.__doc__) for x in la.__dict__.values()))"
+    assert int(python(code)) > 500
