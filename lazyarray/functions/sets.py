@@ -62,27 +62,34 @@ def _waited(name: str, *arrays: Any, **options: Any) -> Any:
 # ---- distinct elements --------------------------------------------------------------------------
 
 
-class UniqueAllResult(NamedTuple):
-    """What :func:`unique_all` returns."""
+if TYPE_CHECKING:  # with lazyarrays in them
 
-    values: NDArray
-    indices: NDArray
-    inverse_indices: NDArray
-    counts: NDArray
+    class UniqueAllResult(NamedTuple):
+        """What :func:`unique_all` returns."""
 
+        values: NDArray
+        indices: NDArray
+        inverse_indices: NDArray
+        counts: NDArray
 
-class UniqueCountsResult(NamedTuple):
-    """What :func:`unique_counts` returns."""
+    class UniqueCountsResult(NamedTuple):
+        """What :func:`unique_counts` returns."""
 
-    values: NDArray
-    counts: NDArray
+        values: NDArray
+        counts: NDArray
 
+    class UniqueInverseResult(NamedTuple):
+        """What :func:`unique_inverse` returns."""
 
-class UniqueInverseResult(NamedTuple):
-    """What :func:`unique_inverse` returns."""
+        values: NDArray
+        inverse_indices: NDArray
 
-    values: NDArray
-    inverse_indices: NDArray
+else:  # programs ask whether a result is one of NumPy's
+    from numpy.lib._arraysetops_impl import (
+        UniqueAllResult,
+        UniqueCountsResult,
+        UniqueInverseResult,
+    )
 
 
 @overload

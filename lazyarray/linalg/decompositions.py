@@ -32,40 +32,47 @@ __all__ = [
 ]
 
 
-class SlogdetResult(NamedTuple):
-    """What :func:`slogdet` gives."""
+if TYPE_CHECKING:  # with lazyarrays in them
 
-    sign: NDArray
-    logabsdet: NDArray
+    class SlogdetResult(NamedTuple):
+        """What :func:`slogdet` gives."""
 
+        sign: NDArray
+        logabsdet: NDArray
 
-class QRResult(NamedTuple):
-    """What :func:`qr` gives."""
+    class QRResult(NamedTuple):
+        """What :func:`qr` gives."""
 
-    Q: NDArray
-    R: NDArray
+        Q: NDArray
+        R: NDArray
 
+    class SVDResult(NamedTuple):
+        """What :func:`svd` gives."""
 
-class SVDResult(NamedTuple):
-    """What :func:`svd` gives."""
+        U: NDArray
+        S: NDArray
+        Vh: NDArray
 
-    U: NDArray
-    S: NDArray
-    Vh: NDArray
+    class EighResult(NamedTuple):
+        """What :func:`eigh` gives."""
 
+        eigenvalues: NDArray
+        eigenvectors: NDArray
 
-class EighResult(NamedTuple):
-    """What :func:`eigh` gives."""
+    class EigResult(NamedTuple):
+        """What :func:`eig` gives."""
 
-    eigenvalues: NDArray
-    eigenvectors: NDArray
+        eigenvalues: NDArray
+        eigenvectors: NDArray
 
-
-class EigResult(NamedTuple):
-    """What :func:`eig` gives."""
-
-    eigenvalues: NDArray
-    eigenvectors: NDArray
+else:  # programs ask whether a result is one of NumPy's
+    from numpy.linalg._linalg import (
+        EighResult,
+        EigResult,
+        QRResult,
+        SlogdetResult,
+        SVDResult,
+    )
 
 
 # ---- determinants -------------------------------------------------------------------------------
