@@ -417,12 +417,14 @@ def clip_grad_norm(params: Params, max_norm: float) -> NDArray:
         raise ValueError("clip_grad_norm: no arrays")
     with paused():
         total: Any = 0.0
-        place = grads[0].device
+        places = [g.device for g in grads]
+        apart = len(set(places)) > 1
         for grad in map(widened, grads):
             for (g,) in _reals(grad):
-                total = total + (g * g).sum().to_device(place)
+                part = (g * g).sum()
+                total = total + (part.to_device(places[0]) if apart else part)
         norm = _sqrt(total)
         scale = _minimum(max_norm / (norm + 1e-6), 1.0)
-        for g in grads:
-            assign_to(g, g * scale.to_device(g.device))
+        for g, place in zip(grads, places, strict=True):
+            assign_to(g, g * (scale.to_device(place) if apart else scale))
     return norm
