@@ -105,11 +105,12 @@ v = e.new_variable()
 e.push_sync(lambda rc: (time.sleep({}), print("finished")), cpu, (), (v,))
 raise {}
 """
-    for seconds, error in ((1.2, "KeyboardInterrupt"), (0.1, "KeyboardInterrupt"), (1.2, "KeyError")):
+    ctrl_c = "KeyboardInterrupt"
+    for seconds, error in ((1.2, ctrl_c), (0.1, ctrl_c), (1.2, "KeyError")):
         run = script(pushed.format(seconds, error))
         told = "lazyarray: finishing what is pending; Ctrl-C once more ends the process without it"
         assert run.stdout == "finished\n"
-        assert (told in run.stderr) == ((seconds, error) == (1.2, "KeyboardInterrupt")), run.stderr
+        assert (told in run.stderr) == ((seconds, error) == (1.2, ctrl_c)), run.stderr
         assert "ignored" not in run.stderr, run.stderr
 
 
