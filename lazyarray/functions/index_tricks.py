@@ -381,7 +381,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[NDArray, NDA
         n: how many rows.
         m: how many columns; None: n.
     Returns: a pair of vectors: rows and columns.
-    Raises: TypeError for what is no integer.
+    Raises: TypeError for what is no number.
 
     >>> import lazyarray as la
     >>> [i.asnumpy().tolist() for i in la.tril_indices(2)]
@@ -397,7 +397,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[NDArray, NDA
         n: how many rows.
         m: how many columns; None: n.
     Returns: a pair of vectors: rows and columns.
-    Raises: TypeError for what is no integer.
+    Raises: TypeError for what is no number.
 
     >>> import lazyarray as la
     >>> [i.asnumpy().tolist() for i in la.triu_indices(2)]
