@@ -26,6 +26,8 @@ bool Recorder::run_profiled(Instr& in) {
 
 Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   recorded++;
+  // A small call that has to wait for others is recorded like any tiny op; one that is ready its pusher runs.
+  const bool follows = in->kernel->kind == Kernel::PYTHON && is_tiny(*in) && !ready(*in);
   in->has_refs = true;
   for (int k = 0; k < in->nop; ++k)
     if (Chunk* c = in->ops[k].chunk) {
@@ -53,7 +55,7 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   // One call of NumPy's is left to the waiter: a second one shows that the program goes on.
   const bool waits = kind == Kernel::PYTHON && in->device().plain() && !call_open_ && ns >= policy.gil_ns && ns < policy.wait_ns;
   call_open_ |= waits;
-  const bool ended = (kind == Kernel::PYTHON && !waits && !is_tiny(*in)) || kind == Kernel::TRANSFER ||
+  const bool ended = (kind == Kernel::PYTHON && !waits && !follows) || kind == Kernel::TRANSFER ||
                      (kind == Kernel::GUFUNC && ns >= policy.flush_ns) || in->bytes > memory;
   const int enough = at_round(count) ? bulk : std::min(2 * bulk, most);
   const Full full = ended ? ENDED : count >= static_cast<size_t>(enough) ? MANY : NOT_FULL;

@@ -250,6 +250,18 @@ def test_tiny_ops_behind_work_under_way_wait_for_it():
     assert recorded < 200 and inlined > 1600, (recorded, inlined)
 
 
+@pytest.mark.host
+def test_a_small_call_that_is_ready_is_run_by_its_pusher():
+    rng = la.random.default_rng(0)
+    rng.random(2, dtype="f4").wait_to_read()
+    la.waitall()
+    before = engine.get().stats()["pushed"]
+    x = rng.random(2, dtype="f4")
+    stats = engine.get().stats()
+    assert stats["pushed"] == stats["completed"] == before + 1
+    assert x.shape == (2,)
+
+
 def of_draws(x):
     for _ in range(300):
         x = (x + la.random.rand(3) * 0) * 0.5 + 1
