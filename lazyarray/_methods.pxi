@@ -242,13 +242,15 @@ cdef class Methods(Operators):
             align: for NumPy's signature: arrays are aligned.
             uic: for NumPy's signature: there are no such copies.
         Returns: None.
-        Raises: ValueError for what can't be set.
+        Raises: ValueError for what can't be set: that a view of an array that may not may be written to.
         """
+        cdef const View* owner
         if align is not None and not align:
             raise ValueError("cannot set ALIGNED flag to False: arrays are aligned")
         if uic:
             raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
-        if write and lazy(self.v.chunk).immutable:
+        owner = lazy(self.v.chunk).owner
+        if write and (lazy(self.v.chunk).immutable or owner is not NULL and owner != &self.v and owner.readonly):
             raise ValueError("cannot set WRITEABLE flag to True of this array")
         if write is not None:
             self.v.readonly = not write

@@ -145,6 +145,25 @@ def test_read_only_arrays():
     assert x[0, 0].item() == 9
 
 
+def test_a_view_may_be_written_to_if_its_owner_may():
+    for xp in (np, la):
+        x = xp.arange(3.0) + 0
+        before = x[1:]
+        x.flags.writeable = False
+        after = x[:2]
+        for view in (after, after[:1], x.reshape(3, 1)):
+            with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+                view.flags.writeable = True
+        assert before.flags.writeable
+        before.setflags(write=False)
+        with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+            before.setflags(write=True)
+        x.flags.writeable = True
+        after.flags.writeable = before.flags.writeable = True
+        after[0] = 7
+        assert x.tolist() == [7, 1, 2]
+
+
 def test_which_flags_can_be_set():
     for call in (
         lambda x, xp: x.flags.__setitem__("W", False),
