@@ -244,13 +244,12 @@ cdef class Methods(Operators):
         Returns: None.
         Raises: ValueError for what can't be set: that a view of an array that may not may be written to.
         """
-        cdef const View* owner
+        cdef Tensor owner = owner_of(self) if write else None
         if align is not None and not align:
             raise ValueError("cannot set ALIGNED flag to False: arrays are aligned")
         if uic:
             raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
-        owner = lazy(self.v.chunk).owner
-        if write and (lazy(self.v.chunk).immutable or owner is not NULL and owner != &self.v and owner.readonly):
+        if write and (lazy(self.v.chunk).immutable or owner is not None and owner is not self and owner.v.readonly):
             raise ValueError("cannot set WRITEABLE flag to True of this array")
         if write is not None:
             self.v.readonly = not write
