@@ -4,6 +4,7 @@
 cdef extern from "ops/bins.h" namespace "lazyarray" nogil:
     bint count_bins[T, E](const char*, npy_intp, const char*, npy_intp, npy_intp*)
     bint count_between[T, E](const char*, npy_intp, const char*, npy_intp, npy_intp*)
+    npy_intp last_not_above[E](const E*, npy_intp, E)
     bint weigh_bins[T, E](const char*, npy_intp, const char*, npy_intp, const double*, double*, double*)
 
 

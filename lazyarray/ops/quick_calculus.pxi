@@ -47,7 +47,7 @@ cdef bint interpolated(double x, const double* at, const double* values, npy_int
 
     ``near``: the interval of the place before, which is looked at first, and then that of this one.
     """
-    cdef npy_intp low = 0, middle
+    cdef npy_intp low = near[0]
     cdef double slope
     if x < at[0]:
         found[0] = values[0]
@@ -56,18 +56,11 @@ cdef bint interpolated(double x, const double* at, const double* values, npy_int
     elif x != x:
         return False
     else:
-        if at[near[0]] <= x:
-            low = near[0]
-            if x < at[low + 1]:
-                high = low + 1
-            elif low + 2 < high and x < at[low + 2]:
-                low, high = low + 1, low + 2
-        while high - low > 1:  # at[low] <= x < at[high]
-            middle = low + (high - low) // 2
-            if x >= at[middle]:
-                low = middle
-            else:
-                high = middle
+        # at[low] <= x < at[low + 1]
+        if low + 2 < high and at[low + 1] <= x < at[low + 2]:
+            low += 1
+        elif not at[low] <= x < at[low + 1]:
+            low = last_not_above(at, high, x)
         near[0] = low
         slope = (values[low + 1] - values[low]) / (at[low + 1] - at[low])
         found[0] = values[low] if at[low] == x else slope * (x - at[low]) + values[low]
