@@ -136,8 +136,10 @@ void ChunkStore::publish(Chunk* c) {
 
 Chunk* ChunkStore::find(const char* data, size_t nbytes) {
   std::lock_guard<std::mutex> g(published_mu_);
-  // Parts of it may be listed as well, by those who met them first: these begin nearer.
-  for (auto it = published_.upper_bound(data); it != published_.begin();) {
+  // Parts of it may be listed as well, by those who met them first: these begin nearer. (Not all are looked at: a program
+  // may hold a hundred thousand small buffers behind a large one, and ask for each.)
+  auto it = published_.upper_bound(data);
+  for (int looked = 0; it != published_.begin() && looked < kLooked; ++looked) {
     Chunk* c = (--it)->second;
     if (c->data + longest_ < data + nbytes) break;
     if (data + nbytes > c->data + c->nbytes) continue;

@@ -157,6 +157,7 @@ class ChunkStore {
   std::mutex published_mu_;
   std::multimap<const char*, Chunk*> published_;  // by the start of the memory
   size_t longest_ = 0;  // of all that were ever listed
+  static constexpr int kLooked = 100;
 };
 
 inline void Chunk::dispose() {
