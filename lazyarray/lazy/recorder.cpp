@@ -27,7 +27,7 @@ bool Recorder::run_profiled(Instr& in) {
 Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   recorded++;
   // A small call that has to wait for others is recorded like any tiny op; one that is ready its pusher runs.
-  const bool follows = in->kernel->kind == Kernel::PYTHON && is_tiny(*in) && !ready(*in);
+  const bool tiny = is_tiny(*in), follows = in->kernel->kind == Kernel::PYTHON && tiny && !ready(*in);
   in->has_refs = true;
   for (int k = 0; k < in->nop; ++k)
     if (Chunk* c = in->ops[k].chunk) {
@@ -46,7 +46,7 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   last_ = in;
   const size_t count = open_count_.load(std::memory_order_relaxed) + 1;
   open_count_.store(count, std::memory_order_relaxed);
-  if (is_tiny(*in)) tiny_count_.store(tiny_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (tiny) tiny_count_.store(tiny_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   open_cost_.store(open_cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
   const double open_ns = open_ns_.load(std::memory_order_relaxed) + worth_ns(*in);
   open_ns_.store(open_ns, std::memory_order_relaxed);

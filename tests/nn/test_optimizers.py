@@ -362,24 +362,30 @@ def test_what_can_not_be_updated_leaves_the_state(name):
         check(arrays(), ValueError, step=0)
 
 
-def test_compiled_adam_has_the_bits_of_eager_adam():
+def trained(start, loss_of, rate, times):
+    """The weight that Adam comes to from ``start``; compiled and not, it has the same bits."""
     runs = []
     for compiled in (False, True):
-        w = la.array(np.linspace(-1, 1, 50))
+        w = la.array(start)
         w.attach_grad()
-        trainer = la.nn.Adam([w], 0.01)
+        trainer = la.nn.Adam([w], rate)
 
         def step(w=w, trainer=trainer):
             with la.autograd.record():
-                loss = ((w * w - 0.3) ** 2).sum()
+                loss = loss_of(w)
             loss.backward()
             trainer.step()
 
         run = la.compile(step) if compiled else step
-        for _ in range(120):
+        for _ in range(times):
             run()
         runs.append(w.asnumpy())
     np.testing.assert_array_equal(*runs)
+    return runs[0]
+
+
+def test_compiled_adam_has_the_bits_of_eager_adam():
+    trained(np.linspace(-1, 1, 50), lambda w: ((w * w - 0.3) ** 2).sum(), 0.01, 120)
 
 
 @pytest.mark.parametrize("name", STATES)
@@ -399,25 +405,12 @@ def test_a_complex_weight_is_two_real_ones(name, decay, counter):
 
 
 def test_a_complex_weight_of_a_compiled_trainer():
-    runs = []
-    for compiled in (False, True):
-        w = la.array(normal(6).view("c16"))
-        w.attach_grad()
-        trainer = nn.Adam(w, 0.05)
+    def loss_of(w):
+        away = w - (1 + 2j)
+        return (away * away.conj()).real.sum()
 
-        def step(w=w, trainer=trainer):
-            with la.autograd.record():
-                away = w - (1 + 2j)
-                loss = (away * away.conj()).real.sum()
-            loss.backward()
-            trainer.step()
-
-        run = la.compile(step) if compiled else step
-        for _ in range(400):
-            run()
-        runs.append(w.asnumpy())
-    np.testing.assert_array_equal(*runs)
-    close(runs[0], np.full(3, 1 + 2j), 1e-6)
+    found = trained(normal(6).view("c16"), loss_of, 0.05, 400)
+    close(found, np.full(3, 1 + 2j), 1e-6)
 
 
 @pytest.mark.parametrize("name", ["momentum", "adam", "rmsprop", "adagrad"])
