@@ -123,6 +123,8 @@ cdef class Methods(Operators):
         if not shape:
             raise TypeError("reshape() takes exactly 1 argument (0 given)")
         shape = named(shape)
+        if shape[0] is None and len(shape) == 1:
+            shape = shape_tuple(&self.v)  # as NumPy has it: as it is
         if copy is None:
             t = reshaped(self, shape, order)
             if t is not None:
@@ -392,23 +394,23 @@ cdef class Methods(Operators):
 
     # -- reductions and the like
 
-    def sum(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    def sum(self, axis=None, dtype=None, out=None, keepdims=False, initial=_no_value, where=True):
         """Sum over axes."""
-        if initial is None and where is True and out is None:
+        if initial is _no_value and where is True and out is None:
             if dtype is None:
                 return handed(_sum.reduce(self, axis, None, None, keepdims))
-            return _sum.asked(self, axis, dtype, None, keepdims, None, None)
+            return _sum.asked(self, axis, dtype, None, keepdims, _no_value, True)
         return handed(_sum(self, axis, dtype, out, keepdims, initial=initial, where=where))
 
-    def prod(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    def prod(self, axis=None, dtype=None, out=None, keepdims=False, initial=_no_value, where=True):
         """Product over axes."""
         return handed(_prod(self, axis, dtype, out, keepdims, initial=initial, where=where))
 
-    def max(self, axis=None, out=None, keepdims=False, initial=None, where=True):
+    def max(self, axis=None, out=None, keepdims=False, initial=_no_value, where=True):
         """Maximum over axes."""
         return handed(_max(self, axis, out, keepdims, initial=initial, where=where))
 
-    def min(self, axis=None, out=None, keepdims=False, initial=None, where=True):
+    def min(self, axis=None, out=None, keepdims=False, initial=_no_value, where=True):
         """Minimum over axes."""
         return handed(_min(self, axis, out, keepdims, initial=initial, where=where))
 
@@ -422,7 +424,7 @@ cdef class Methods(Operators):
 
     def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
         """Arithmetic mean over axes."""
-        return handed(functions.mean(self, axis, dtype, out, keepdims, where=None if where is True else where))
+        return handed(functions.mean(self, axis, dtype, out, keepdims, where=where))
 
     def std(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """Standard deviation over axes.

@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any, ClassVar, Generic, SupportsIndex, overload
 
 import numpy as np
+from numpy._globals import _NoValueType
 from typing_extensions import CapsuleType, TypeVar
 
 from lazyarray._flat import flagsobj, flatiter
@@ -276,7 +277,7 @@ class NDArray(Generic[_First, _Second], metaclass=_ArrayType):
         dtype: DTypeLike = None,
         out: NDArray | None = None,
         keepdims: bool = False,
-        initial: ArrayLike | None = None,
+        initial: ArrayLike | _NoValueType | None = ...,
         where: ArrayLike = True,
     ) -> NDArray: ...
     def prod(
@@ -285,7 +286,7 @@ class NDArray(Generic[_First, _Second], metaclass=_ArrayType):
         dtype: DTypeLike = None,
         out: NDArray | None = None,
         keepdims: bool = False,
-        initial: ArrayLike | None = None,
+        initial: ArrayLike | _NoValueType | None = ...,
         where: ArrayLike = True,
     ) -> NDArray: ...
     def max(
@@ -293,7 +294,7 @@ class NDArray(Generic[_First, _Second], metaclass=_ArrayType):
         axis: Axis = None,
         out: NDArray | None = None,
         keepdims: bool = False,
-        initial: ArrayLike | None = None,
+        initial: ArrayLike | _NoValueType | None = ...,
         where: ArrayLike = True,
     ) -> NDArray: ...
     def min(
@@ -301,7 +302,7 @@ class NDArray(Generic[_First, _Second], metaclass=_ArrayType):
         axis: Axis = None,
         out: NDArray | None = None,
         keepdims: bool = False,
-        initial: ArrayLike | None = None,
+        initial: ArrayLike | _NoValueType | None = ...,
         where: ArrayLike = True,
     ) -> NDArray: ...
     def any(

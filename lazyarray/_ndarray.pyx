@@ -151,6 +151,8 @@ cdef extern from "_lending.h" namespace "lazyarray":
     void guard_interface(object, int)
 
 
+cdef object _no_value = np._NoValue  # what help() shows: <no value>
+
 include "_numbers.pxi"
 include "_operators.pxi"
 include "_methods.pxi"

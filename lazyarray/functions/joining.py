@@ -70,6 +70,8 @@ def concatenate(
     >>> la.concatenate([la.array([1, 2]), la.array([3.5])]).asnumpy()
     array([1. , 2. , 3.5])
     """
+    if isinstance(axis, bool):
+        raise TypeError("an integer is required for the axis")
     if dtype is None and out is None and casting == "same_kind":
         simple = join(arrays, axis)
         if simple is not None:

@@ -56,6 +56,7 @@ __all__ = [
     "nan_to_num",
 ]
 
+_MISSING: Any = np._NoValue  # what help() shows: <no value>
 _sum, _prod = op.sum, op.prod
 _max = Choice(np.fmax, name="nanmax", largest=True, skips_nan=True)
 _min = Choice(np.fmin, name="nanmin", largest=False, skips_nan=True)
@@ -95,8 +96,8 @@ def nansum(
     dtype: DTypeLike = None,
     out: NDArray | None = None,
     keepdims: bool = False,
-    initial: ArrayLike | None = None,
-    where: ArrayLike | None = None,
+    initial: ArrayLike | None = _MISSING,
+    where: ArrayLike = True,
 ) -> NDArray:
     """Sum over axes, NaNs being zeros.
 
@@ -119,8 +120,8 @@ def nanprod(
     dtype: DTypeLike = None,
     out: NDArray | None = None,
     keepdims: bool = False,
-    initial: ArrayLike | None = None,
-    where: ArrayLike | None = None,
+    initial: ArrayLike | None = _MISSING,
+    where: ArrayLike = True,
 ) -> NDArray:
     """Product over axes, NaNs being ones.
 
@@ -142,8 +143,8 @@ def nanmax(
     axis: Axis = None,
     out: NDArray | None = None,
     keepdims: bool = False,
-    initial: ArrayLike | None = None,
-    where: ArrayLike | None = None,
+    initial: ArrayLike | None = _MISSING,
+    where: ArrayLike = True,
 ) -> NDArray:
     """Maximum over axes of what is no NaN; NaN where there is nothing else.
 
@@ -164,8 +165,8 @@ def nanmin(
     axis: Axis = None,
     out: NDArray | None = None,
     keepdims: bool = False,
-    initial: ArrayLike | None = None,
-    where: ArrayLike | None = None,
+    initial: ArrayLike | None = _MISSING,
+    where: ArrayLike = True,
 ) -> NDArray:
     """Minimum over axes of what is no NaN; NaN where there is nothing else.
 
@@ -203,7 +204,7 @@ def nanmean(
     out: NDArray | None = None,
     keepdims: bool = False,
     *,
-    where: ArrayLike | None = None,
+    where: ArrayLike = True,
 ) -> NDArray:
     """Arithmetic mean over axes of what is no NaN; NaN where there is nothing else.
 
@@ -234,7 +235,7 @@ def nanvar(
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: ArrayLike | None = None,
+    where: ArrayLike = True,
     mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> NDArray:
@@ -266,7 +267,7 @@ def nanvar(
         average = asarray(mean, x.device)
     else:
         average = _divided(_sum(x, axis, dtype, None, True, where=where), count)
-    masked: dict[str, Any] = {} if where is None or where is True else {"where": where}
+    masked: dict[str, Any] = {} if where is True else {"where": where}
     casting: dict[str, Any] = (
         {} if np.can_cast(average.dtype, x.dtype, "same_kind") else {"casting": "unsafe"}
     )
@@ -293,7 +294,7 @@ def nanstd(
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: ArrayLike | None = None,
+    where: ArrayLike = True,
     mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> NDArray:

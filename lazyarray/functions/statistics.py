@@ -53,7 +53,7 @@ def mean(
     out: Out = None,
     keepdims: bool = False,
     *,
-    where: ArrayLike | None = None,
+    where: ArrayLike = True,
 ) -> NDArray:
     """Arithmetic mean over ``axis``, in NumPy's order of operations (``numpy._core._methods``).
 
@@ -78,7 +78,7 @@ def var(
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: ArrayLike | None = None,
+    where: ArrayLike = True,
     mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> NDArray:
@@ -120,7 +120,7 @@ def std(
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: ArrayLike | None = None,
+    where: ArrayLike = True,
     mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> NDArray:
@@ -217,6 +217,9 @@ def _moment(
     more: dict[str, Any],
     middle: Any = None,
 ) -> NDArray:
+    if where is None:
+        raise TypeError("where must be an array of booleans, not None")
+    where = None if where is True else where
     if name == "mean" and out is where is None and _holds_floats(a):
         total = _sum.folded(a, axis, dtype, keepdims)
         if total is not None:
@@ -288,7 +291,7 @@ def _moment_rule(name: str, axes: tuple[int, ...], ddof: float) -> Any:
         mask = every if b is None else every & b
         g = g.reshape(kept) / (_sum(mask, axes, np.intp, keepdims=True).astype(y.real.dtype) - ddof)
         if name != "mean":
-            g = g * (a - mean(a, axes, None, None, True, where=b))
+            g = g * (a - mean(a, axes, None, None, True, where=True if b is None else b))
             if name == "var":
                 g = 2 * g
             else:  # of equal elements it is 0

@@ -5,6 +5,7 @@ from types import FrameType
 from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy._globals import _NoValueType
 
 from lazyarray._ndarray import NDArray
 from lazyarray._types import ArrayLike, Axis, DTypeLike, Index, Out
@@ -152,8 +153,8 @@ class Reduction(Row):
         dtype: DTypeLike = None,
         out: Out = None,
         keepdims: bool = False,
-        initial: ArrayLike | None = None,
-        where: ArrayLike | None = None,
+        initial: ArrayLike | _NoValueType | None = ...,
+        where: ArrayLike = True,
     ) -> NDArray: ...
     def folded(self, parts: Any, axis: Any, dtype: Any, keepdims: bool) -> NDArray | None: ...
 
@@ -164,8 +165,8 @@ class Choice(Reduction):
         axis: Axis = None,
         out: Out = None,
         keepdims: bool = False,
-        initial: ArrayLike | None = None,
-        where: ArrayLike | None = None,
+        initial: ArrayLike | _NoValueType | None = ...,
+        where: ArrayLike = True,
         *,
         dtype: DTypeLike = None,
     ) -> NDArray: ...

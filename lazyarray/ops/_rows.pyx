@@ -200,6 +200,8 @@ def teach(**things):
     _taught.update(things)
 
 
+cdef object _no_value = np._NoValue  # what NumPy's functions hand on for what they were not given
+
 include "operands.pxi"
 include "row.pxi"
 include "ufunc_methods.pxi"

@@ -8,7 +8,6 @@ cdef enum:
     _DEEPEST = 64  # axes that an array of NumPy's may have
 
 
-cdef object _no_value = np._NoValue  # what NumPy's functions hand on for what they were not given
 cdef bint _symbols = False  # whether there may be any
 
 

@@ -136,7 +136,7 @@ cdef bint are_none(PyObject** args, Py_ssize_t start, Py_ssize_t end) noexcept:
 
 cdef bint is_everywhere(PyObject** args, Py_ssize_t n, Py_ssize_t at) noexcept:
     """Whether ``where`` is as if it were not given."""
-    return at >= n or <object>args[at] is True or <object>args[at] is None
+    return at >= n or <object>args[at] is True
 
 
 cdef bint is_word(PyObject* o, str word) except -1:

@@ -289,7 +289,7 @@ cdef class Reduction(Row):
             emit_rows_first(kernel, of_sums, x, out, &axes)
         return True
 
-    def __call__(self, a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None,
+    def __call__(self, a, axis=None, dtype=None, out=None, keepdims=False, initial=_no_value, where=True,
                  **rest):
         """Reduces ``a`` over ``axis`` (an int, a tuple, or None for all)."""
         if rest:
@@ -299,8 +299,10 @@ cdef class Reduction(Row):
     cdef object asked(self, x, axis, dtype, out, keepdims, initial, where):
         """The call; that of the method of a class that a program derives; NumPy's for what lazyarray doesn't hold."""
         keepdims = False if keepdims is _no_value else keepdims
-        initial = None if initial is _no_value else initial
-        where = None if where is _no_value else where
+        if initial is None and self.first:
+            initial = _no_value  # there is none
+        # Here None is no mask. As a mask None is not true.
+        where = None if where is True or where is _no_value else where if where is not None else False
         cdef bint is_derived = _derived is not None and isinstance(x, _derived)
         cdef bint is_others = not is_derived and asks_its_class(x)
         if not is_derived and not is_others:
@@ -308,9 +310,10 @@ cdef class Reduction(Row):
                 return self.call(x, axis, dtype, out, keepdims, initial, where)
             except Unheld as e:
                 error = e
-        given = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None, "initial": initial,
-                 "where": where}
+        given = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None, "where": where}
         given = {key: value for key, value in given.items() if value is not None}
+        if initial is not _no_value:
+            given["initial"] = initial
         if is_derived and not hasattr(x, self.name):  # nanmax
             return x._wrapped(self.call(x, axis, dtype, out, keepdims, initial, where))
         if is_derived:
@@ -323,20 +326,19 @@ cdef class Reduction(Row):
         if is_symbol(x):
             return built(x, self.name, (x,), {
                 "axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None,
-                "initial": initial, "where": None if where is True else where})
+                "initial": None if initial is _no_value else initial, "where": where})
         if out is not None:
             if of_numpys(out):
-                return into_numpys(self, out, (x,), {"axis": axis, "dtype": dtype, "keepdims": keepdims,
-                                                     "initial": initial, "where": where})
+                return into_numpys(self, out, (x,), {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial,
+                                                     "where": True if where is None else where})
             out = sole_out(out)
-        if where is True:
-            where = None
-        if (type(x) is list or type(x) is tuple) and out is None and initial is None and where is None:
+        cdef bint starts = initial is not _no_value
+        if (type(x) is list or type(x) is tuple) and out is None and not starts and where is None:
             found = self.folded(x, axis, dtype, keepdims)
             if found is not None:
                 return found
-        if out is None and (initial is not None or where is not None):
-            if initial is None:
+        if out is None and (starts or where is not None):
+            if not starts:
                 found = direct_call(functools.partial(masked_reduce, self.ufunc), (x, axis, dtype, bool(keepdims), where))
             else:
                 found = direct_call(self.ufunc.reduce, (x, axis, dtype, None, bool(keepdims), initial,
@@ -344,19 +346,21 @@ cdef class Reduction(Row):
             if found is not None:
                 return found
         cdef Tensor t = as_tensor(x)
-        if initial is None and where is None:
+        if not starts and where is None:
             return handed(self.reduce(t, axis, dtype, out, keepdims))
         if where is not None:
             where = as_mask(where, t.v.device())
             np.broadcast_shapes(where.shape, shape_tuple(&t.v))
             if where.ndim > t.v.layout.ndim:
                 raise ValueError("input operand has more dimensions than allowed by the axis remapping")
-            if initial is None and self.ufunc.identity is None:
+            if initial is None or not starts and self.ufunc.identity is None:
                 raise ValueError(
                     f"reduction operation {self.ufunc.__name__!r} does not have an identity, so to "
                     "use a where mask one has to specify 'initial'")
         mask = axis_mask(axis, t.v.layout.ndim)
         axes = tuple([i for i in range(t.v.layout.ndim) if mask >> i & 1])
+        if initial is None and not all([shape_tuple(&t.v)[i] for i in axes]):
+            raise ValueError(f"zero-size array to reduction operation {self.ufunc.__name__} which has no identity")
         code = reduced_dtype(self.ufunc, t.v.dtype, dtype, out)
         shape = reduced_shape(shape_tuple(&t.v), axes, keepdims)
         if out is not None:
@@ -365,7 +369,7 @@ cdef class Reduction(Row):
                                  f"wrong shape: {out.shape} instead of {shape}")
         ins = [t]
         kwargs = {"axis": axes, "dtype": np_dtype(code), "keepdims": bool(keepdims)}
-        if initial is not None:
+        if starts:
             if isinstance(initial, Tensor):
                 ins.append(initial)
             else:
@@ -393,7 +397,7 @@ cdef class Reduction(Row):
         if recording() and wants_gradient(t) and inexact(code) and not from_array:
             with paused():
                 result, = call(self.name, run, ins, [made], cost=cost)
-            _note_reduction(self.name, t, result, axes, where, initial)
+            _note_reduction(self.name, t, result, axes, where, initial if starts else None)
         else:
             result, = call(self.name, run, ins, [made], cost=cost)
         if out is not None:
@@ -409,9 +413,11 @@ cdef class Choice(Reduction):
     def __doc__(self):
         return documented(self.doc, self)
 
-    def __call__(self, a, axis=None, out=None, keepdims=False, initial=None, where=None, *, dtype=None,
+    def __call__(self, a, axis=None, out=None, keepdims=False, initial=_no_value, where=True, *, dtype=None,
                  **rest):
         """Reduces ``a`` over ``axis`` (an int, a tuple, or None for all)."""
+        if self.decides and initial is not _no_value:
+            rest = {"initial": initial} | rest
         if rest:
             raise unknown_argument(self.name, rest)
         return self.asked(a, axis, dtype, out, keepdims, initial, where)

@@ -65,9 +65,11 @@ cdef class Row:
             names = "x, /" if (<Ufunc>self).nin == 1 else "x1, x2, /"
             rest = "out=None, *, where=True, dtype=None, casting=None"
         elif isinstance(self, Reduction):
-            names, rest = "a", "axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None"
+            names, rest = "a", "axis=None, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True"
             if isinstance(self, Choice):
                 rest = rest.replace(" dtype=None,", "") + ", *, dtype=None"
+            if isinstance(self, Reduction) and (<Reduction>self).decides:
+                rest = "axis=None, out=None, keepdims=False, *, where=True"
         else:
             names, rest = "a, b, /", "out=None, *, axes=None, dtype=None, casting='same_kind'"
         return inspect.signature(eval(f"lambda {names}, {rest}: None"))

@@ -353,7 +353,7 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, /, *values: Any) -> None:
         return lambda ins: ins[place]
 
     def index(o: Any) -> Any:
-        if isinstance(o, list) and not _rows.holds_arrays(o):
+        if isinstance(o, (list, range)) and not _rows.holds_arrays(o):
             o = np.asarray(o)
             o = o if o.size else o.astype(np.intp)  # a list of nothing is no float64 here
         if isinstance(o, Tensor) and o.dtype.kind not in "iub":

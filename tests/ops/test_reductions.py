@@ -79,6 +79,41 @@ def test_arguments():
     np.testing.assert_array_equal(x.var(axis=0, ddof=1).asnumpy(), a.var(axis=0, ddof=1))
 
 
+def outcome(call):
+    """What a call gives, or the error that it is."""
+    try:
+        return np.asarray(call()).tolist()
+    except (TypeError, ValueError) as e:
+        return type(e)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("given", [{"where": None}, {"initial": None}], ids=lambda g: next(iter(g)))
+@pytest.mark.parametrize(
+    "name",
+    "sum prod max min any all mean var std".split()
+    + "nansum nanprod nanmax nanmin nanmean nanvar nanstd".split(),
+)
+def test_none_is_a_value_like_others(name, given):
+    """A mask of None is not true; initial=None takes away what an empty sum starts with."""
+    # (numpy.mean counts by int(None), but not where there is nothing to count.)
+    counts = name in ("mean", "var", "std") and "where" in given
+    for shape in [(3,), (4, 5), (40_000,), *([] if counts else [(0,)])]:
+        a = np.full(shape, -0.0) if given == {"initial": None} else rng.random(shape)
+        x = la.array(a)
+        want = outcome(lambda a=a: getattr(np, name)(a, **given))
+        assert repr(outcome(lambda x=x: getattr(la, name)(x, **given))) == repr(want), shape
+        if not name.startswith("nan"):
+            assert repr(outcome(lambda x=x: getattr(x, name)(**given))) == repr(want), shape
+        want = outcome(
+            lambda a=a: getattr(np, name)(a, **{"where": a > 0.5, "initial": None} | given)
+        )
+        got = outcome(
+            lambda x=x: getattr(la, name)(x, **{"where": x > 0.5, "initial": None} | given)
+        )
+        assert repr(got) == repr(want), shape
+
+
 def test_signs_of_zero_and_nan():
     for values in ([-0.0], [-0.0, -0.0], [0.0, -0.0], [np.nan, 1.0], [1.0, np.nan, 2.0]):
         a = np.array(values)
