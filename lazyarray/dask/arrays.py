@@ -78,13 +78,15 @@ _HELD = "?bBhHiIlLqQefdgFDG"
 
 
 def _lookups(dispatch: Any) -> None:
+    from dask.array.numpy_compat import divide
+
     la = _public.namespace
     dispatch.concatenate_lookup.register(Tensor, _concatenate)
     dispatch.take_lookup.register(Tensor, la.take)
     dispatch.tensordot_lookup.register(Tensor, la.tensordot)
     dispatch.einsum_lookup.register(Tensor, la.einsum)
     dispatch.empty_lookup.register(Tensor, la.empty)
-    dispatch.divide_lookup.register(Tensor, la.divide)
+    dispatch.divide_lookup.register(Tensor, divide)  # which then casts, where there is a dtype
     dispatch.percentile_lookup.register(Tensor, _percentile)
     dispatch.numel_lookup.register(Tensor, _numel)
     dispatch.nannumel_lookup.register(Tensor, _nannumel)

@@ -194,7 +194,8 @@ cdef class Engine:
         Args:
             op: what :meth:`new_operator` made.
             ctx: the device that it runs on.
-            priority: an integer; of two that are ready the higher one goes first.
+            priority: an integer, a hint: of ``CPU_PRIORITIZED`` operators that are ready the highest
+                goes first; others are first come, first served.
         Returns: None.
         Raises: ValueError for an operator of another engine, or one that was deleted, as for a
             variable that was; TypeError for a ``priority`` that is no integer; RuntimeError after
@@ -225,7 +226,8 @@ cdef class Engine:
             const_vars: the variables that it reads.
             mutable_vars: the variables that it writes, or reads and writes.
             prop: what kind of work it is, a :class:`FnProperty`.
-            priority: an integer; of two that are ready the higher one goes first.
+            priority: an integer, a hint: of ``CPU_PRIORITIZED`` operators that are ready the highest
+                goes first; others are first come, first served.
             name: what errors and profiles call it; None: as the function is called.
         Returns: None.
         Raises: TypeError for what can't be called, what is no sequence of variables, a ``priority``
@@ -251,7 +253,8 @@ cdef class Engine:
             const_vars: the variables that it reads.
             mutable_vars: the variables that it writes, or reads and writes.
             prop: what kind of work it is, a :class:`FnProperty`.
-            priority: an integer; of two that are ready the higher one goes first.
+            priority: an integer, a hint: of ``CPU_PRIORITIZED`` operators that are ready the highest
+                goes first; others are first come, first served.
             name: what errors and profiles call it; None: as the function is called.
             overwrites: the variables that it writes without reading them.
         Returns: None.

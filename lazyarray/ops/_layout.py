@@ -212,6 +212,8 @@ def joined_shape(parts: list[NDArray], axis: int) -> tuple[tuple[int, ...], int]
                 f"{first[d]} and the array at index {i} has size {shape[d]}"
             )
         total += shape[axis]
+    if total > np.iinfo(np.intp).max:
+        raise ValueError("negative dimensions are not allowed")  # as NumPy's sum of them is
     return (*first[:axis], total, *first[axis + 1 :]), axis
 
 

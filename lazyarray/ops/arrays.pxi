@@ -230,6 +230,8 @@ def join(arrays, axis):
         for i in range(n):
             if i != at and t.v.layout.shape()[i] != first.v.layout.shape()[i]:
                 return None
+        if t.v.layout.shape()[at] > PY_SSIZE_T_MAX - total:
+            return None  # the long way tells what is wrong
         total += t.v.layout.shape()[at]
         gaps = gaps or t.v.layout.size() == 0
     for i in range(n):

@@ -1,7 +1,9 @@
 // Elements of memory by integers, and by steps.
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "lazy/cpu/gather.h"
 #include "lazy/cpu/turn.h"
@@ -110,9 +112,31 @@ void copy_of(char* to, const npy_intp* to_steps, const char* from, const npy_int
       copy_of<T>(to + i * ours, to_steps + 1, from + i * theirs, steps + 1, shape + 1, ndim - 1);
   }
 }
+// How many elements aren't zero. Counters as wide as the elements add up what one vector holds; they are emptied before
+// they overflow.
+template <class T>
+npy_intp count_set(const T* p, npy_intp n) {
+  using Count = std::conditional_t<sizeof(T) == 1, uint8_t,
+                                   std::conditional_t<sizeof(T) == 2, uint16_t,
+                                                      std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+  constexpr npy_intp lanes = 64 / sizeof(T), rounds = 255;
+  npy_intp count = 0;
+  while (n >= lanes) {
+    Count each[lanes] = {};
+    const npy_intp times = std::min(rounds, n / lanes);
+    for (npy_intp i = 0; i < times; ++i, p += lanes)
+      for (npy_intp k = 0; k < lanes; ++k) each[k] = static_cast<Count>(each[k] + (p[k] != T{}));
+    for (Count c : each) count += static_cast<npy_intp>(c);
+    n -= times * lanes;
+  }
+  for (npy_intp i = 0; i < n; ++i) count += p[i] != T{};
+  return count;
+}
 // Elements of so many bytes, as they are.
 inline void copy_steps(int size, char* to, const npy_intp* to_steps, const char* from, const npy_intp* steps,
                        const npy_intp* shape, int ndim) {
+  for (int i = 0; i < ndim; ++i)
+    if (!shape[i]) return;  // however many rows of nothing there are
   of_size(size, [=](auto item) { copy_of<decltype(item)>(to, to_steps, from, steps, shape, ndim); });
 }
 

@@ -333,8 +333,17 @@ cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):
         count = count_true(p, n)
     elif t.v.dtype == D_F8:
         count = count_set(<const double*>p, n)
-    elif t.v.dtype == D_IL:
-        count = count_set(<const int64_t*>p, n)
+    elif info(t.v.dtype).kind in b"iu":
+        if t.v.itemsize() == 8:
+            count = count_set(<const int64_t*>p, n)
+        elif t.v.itemsize() == 4:
+            count = count_set(<const int32_t*>p, n)
+        elif t.v.itemsize() == 2:
+            count = count_set(<const int16_t*>p, n)
+        else:
+            count = count_set(p, n)
+    elif t.v.dtype == D_F4:
+        count = count_set(<const float*>p, n)
     else:
         return None
     t = new_element(D_IL, t.v.device())
@@ -387,14 +396,6 @@ ctypedef fused Truth:
     char
     double
     int64_t
-
-
-cdef inline npy_intp count_set(const Truth* p, npy_intp n) noexcept:
-    """How many elements aren't zero."""
-    cdef npy_intp i, count = 0
-    for i in range(n):
-        count += p[i] != 0
-    return count
 
 
 cdef inline void put_places(const Truth* p, int64_t* to, npy_intp count) noexcept:

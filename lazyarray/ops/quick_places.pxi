@@ -11,6 +11,7 @@ cdef extern from "ops/places.h" namespace "lazyarray":
     void pick_places(npy_intp, char*, const char*, const Places&, const Layout&) noexcept
     void store_places(npy_intp, char*, const char*, npy_intp, const Places&, const Layout&) noexcept
     void copy_steps(int, char*, const npy_intp*, const char*, const npy_intp*, const npy_intp*, int) noexcept
+    npy_intp count_set[T](const T*, npy_intp) noexcept
 
 
 cdef enum:

@@ -15,7 +15,7 @@ import time
 import traceback
 
 N = 1000
-NOT_READY, OUT_OF_MEMORY = 600, 2
+NOT_READY, OUT_OF_MEMORY, CAPTURE_FORBIDS = 600, 2, 900
 
 
 class Bench:

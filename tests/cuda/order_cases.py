@@ -5,7 +5,7 @@ import threading
 import time
 
 import numpy as np
-from bench import NOT_READY, N, calls, raises, run, stream_of, streams
+from bench import CAPTURE_FORBIDS, NOT_READY, N, calls, raises, run, stream_of, streams
 
 # ---- who waits for what -------------------------------------------------------------------------
 
@@ -87,6 +87,19 @@ def its_pusher_does_not(b):
     assert not go.is_set()
     b.la.waitall()
     assert go.is_set()
+
+
+def what_others_capture_is_no_failure(b):
+    """CUDA refuses calls while another library captures: they are made again later."""
+    x = b.array()
+    y = x + 1
+    b.launched()
+    for _ in range(3):
+        b.sim.fail_next("cuEventQuery", CAPTURE_FORBIDS)
+    assert (y.asnumpy() == x.asnumpy() + 1).all()
+    b.sim.fail_next("cuEventQuery", CAPTURE_FORBIDS)
+    b.sim.fail_next("cuMemGetInfo_v2", CAPTURE_FORBIDS)
+    assert ((y * 2).asnumpy() == 2 * y.asnumpy()).all()
 
 
 def a_wait_is_for_the_work_not_for_its_launch(b):

@@ -22,19 +22,24 @@ ANY_COMPLEX: Spec = (1, 0, "", False, (("F", "dense"),), "", ())
 def _library() -> ctypes.CDLL | None:
     if path := os.environ.get("LAZYARRAY_NVRTC"):
         return ctypes.CDLL(path)
-    try:
-        found = importlib.util.find_spec("nvidia.cuda_nvrtc")
-    except ImportError:
-        return None
-    for folder in found.submodule_search_locations or () if found else ():
-        for path in sorted(Path(folder, "lib").glob("libnvrtc.so*")):
+    for folder in _folders():
+        for path in sorted(folder.glob("libnvrtc.so*")):
+            for other in folder.glob("libnvrtc-builtins.so*"):  # found by its name, once it is loaded
+                ctypes.CDLL(str(other))
             return ctypes.CDLL(str(path))
     return None
 
 
+def _folders() -> list[Path]:
+    """Where NVIDIA's packages have libraries: CUDA 12's one folder each, later ones' all in one."""
+    found = importlib.util.find_spec("nvidia")
+    roots = [Path(p) for p in found.submodule_search_locations or ()] if found else []
+    return [p for root in roots for p in (root / "cuda_nvrtc/lib", *root.glob("cu[0-9]*/lib"))]
+
+
 NVRTC = _library()
 pytestmark = pytest.mark.skipif(
-    NVRTC is None, reason="no NVRTC: neither nvidia.cuda_nvrtc nor LAZYARRAY_NVRTC"
+    NVRTC is None, reason="no NVRTC: neither NVIDIA's package nor LAZYARRAY_NVRTC"
 )
 
 

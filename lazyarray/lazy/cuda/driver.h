@@ -19,7 +19,8 @@ using Graph_t = void*;
 using GraphExec_t = void*;
 using Pointer = unsigned long long;  // CUdeviceptr
 
-constexpr int kSuccess = 0, kOutOfMemory = 2, kNotReady = 600;
+constexpr int kSuccess = 0, kOutOfMemory = 2, kNotReady = 600, kCaptureForbids = 900;
+constexpr int kRelaxed = 2;              // CU_STREAM_CAPTURE_MODE_RELAXED
 constexpr unsigned kNonBlocking = 1;     // CU_STREAM_NON_BLOCKING: apart from the default stream
 constexpr unsigned kDisableTiming = 2;   // CU_EVENT_DISABLE_TIMING
 constexpr unsigned kPortable = 1;        // CU_MEMHOSTALLOC_PORTABLE
@@ -33,6 +34,7 @@ constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
   F(PrimaryRetain, "cuDevicePrimaryCtxRetain", Context_t*, int)                                           \
   F(SetCurrent, "cuCtxSetCurrent", Context_t)                                                             \
   F(GetCurrent, "cuCtxGetCurrent", Context_t*)                                                            \
+  F(ExchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", int*)                                       \
   F(Synchronize, "cuCtxSynchronize")                                                                      \
   F(PriorityRange, "cuCtxGetStreamPriorityRange", int*, int*)                                             \
   F(StreamCreate, "cuStreamCreateWithPriority", Stream_t*, unsigned, int)                                 \

@@ -129,7 +129,8 @@ void Gpu::fail(int code) {
 void Gpu::look() {
   Entered here(*this);
   size_t free, total;
-  if (const int r = driver().GetInfo(&free, &total); r && r != kOutOfMemory) fail(r);
+  const int r = driver().GetInfo(&free, &total);
+  if (r && r != kOutOfMemory && r != kCaptureForbids) fail(r);
 }
 
 Error* Gpu::failure() const {

@@ -26,15 +26,20 @@ std::atomic<bool>& forked();
 Error* after_fork();
 
 // Makes a device's context the thread's for a while; user threads get back what they had. CUDA refuses
-// most calls without one, also those that name a stream or an event.
+// most calls without one, also those that name a stream or an event. So it does where another library captures in mode
+// "global", and its capture fails, unless the calling thread is relaxed about captures: its work is none of theirs.
 class Entered {
  public:
   explicit Entered(const Gpu& gpu);
-  ~Entered() { driver().SetCurrent(before_); }
+  ~Entered() {
+    driver().ExchangeCaptureMode(&mode_);
+    driver().SetCurrent(before_);
+  }
   Entered(const Entered&) = delete;
 
  private:
   Context_t before_ = nullptr;
+  int mode_ = kRelaxed;  // the thread's before
 };
 
 // A thread's queue on a device. Used by that thread alone, but for events, which any thread may record.
@@ -116,13 +121,14 @@ class Gpu {
 inline Entered::Entered(const Gpu& gpu) {
   driver().GetCurrent(&before_);
   driver().SetCurrent(gpu.context);
+  driver().ExchangeCaptureMode(&mode_);
 }
 
 inline bool CudaEvent::done() {
   if (over_.load(std::memory_order_acquire) || forked() || gpu->failed()) return true;
   Entered here(*gpu);
   const int r = driver().EventQuery(raw);
-  if (r == kNotReady) return false;
+  if (r == kNotReady || r == kCaptureForbids) return false;
   if (r != kSuccess) gpu->fail(r);
   over_.store(true, std::memory_order_release);
   return true;

@@ -141,7 +141,6 @@ GraphExec_t Graphs::capture(const Launches& launches, const Stream& stream, Blas
       return nullptr;
     }
   std::scoped_lock g(stream.gpu->capturing, stream.mu);
-  constexpr int kRelaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
   if (driver().BeginCapture(stream.raw, kRelaxed)) return nullptr;
   Error* failed = launches.play(stream, blas);
   Graph_t graph = nullptr;

@@ -108,6 +108,13 @@ API cuCtxGetCurrent(Device** context) {
     return kSuccess;
 }
 
+API cuThreadExchangeStreamCaptureMode(int* mode) {
+    static thread_local int own = 0;
+    ENTER(cuThreadExchangeStreamCaptureMode);
+    std::swap(own, *mode);
+    return kSuccess;
+}
+
 API cuCtxGetDevice(int* device) {
     ENTER(cuCtxGetDevice);
     if (!current) return kInvalidContext;
