@@ -9,6 +9,7 @@ import types
 import pytest
 
 import lazyarray as la
+from lazyarray.engine import settings
 from lazyarray.lazy.cuda import device
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -61,6 +62,12 @@ def test_no_other_is_named():
 def test_defaults_are_those_of_the_code(name, default):
     if name != "LAZYARRAY_NOT_SET":
         assert rows(PARTS[0])[name][1] == default
+
+
+def test_integers_of_too_many_bits(monkeypatch):
+    monkeypatch.setenv("LAZYARRAY_NOT_SET", str(2**63))
+    with pytest.raises(ValueError, match="LAZYARRAY_NOT_SET='9223372036854775808': at most"):
+        settings.int_env("LAZYARRAY_NOT_SET", 4)
 
 
 def test_each_row_says_what_it_does_its_default_and_when_it_is_read():

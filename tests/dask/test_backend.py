@@ -182,6 +182,17 @@ def test_mixed_chunks():
     np.testing.assert_array_equal((x + y).compute(), np.arange(12.0) * 2)
 
 
+@pytest.mark.parametrize("dtype", ["i4", "u1", "?", "f4", None])
+@pytest.mark.parametrize("name", ["mean", "nanmean", "std", "var", "nanstd", "nanvar"])
+def test_moments_of_a_dtype(name, dtype):
+    """They are divided, and cast then."""
+    x = da.from_array(np.arange(10.0), chunks=3)
+    with lazy():
+        got = getattr(da, name)(x.to_backend("lazyarray"), dtype=dtype).compute()
+    want = getattr(da, name)(x, dtype=dtype).compute()
+    assert got == want and got.dtype == want.dtype
+
+
 def test_metas_of_0_d_results():
     with lazy():
         x = da.ones((4, 4), chunks=2)

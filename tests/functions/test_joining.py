@@ -237,3 +237,11 @@ def test_casts_are_those_allowed(name, casting, direct):
         assert type(got) is type(want) and str(got) == str(want)
     else:
         same(got, want)
+
+
+def test_joins_longer_than_an_index(direct):
+    """Its length was negative."""
+    part = la.zeros((0, 2**62), "i1")
+    for join in (la.concatenate, la.hstack, lambda parts, axis=1: la.append(*parts, axis=1)):
+        with pytest.raises(ValueError, match="negative dimensions are not allowed"):
+            join([part, part], **({"axis": 1} if join is la.concatenate else {}))

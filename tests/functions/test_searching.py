@@ -138,3 +138,15 @@ def test_an_axis_may_be_any_index(name, direct):
     a = np.arange(6.0).reshape(2, 3)
     same(getattr(la, name)(la.array(a), axis=One()), getattr(np, name)(a, axis=1))
     same(la.unwrap(la.array(a), axis=One()), np.unwrap(a, axis=1))
+
+
+@pytest.mark.parametrize("dtype", "?bBhHiIlLqQefdgFD")
+def test_count_nonzero_of_many(dtype, direct):
+    """Around the vectors and the counters of places.h, with every element set and with some."""
+    for n in (0, 1, 7, 63, 64, 65, 255, 16319, 16320, 16321, 40_000):
+        some = (np.arange(n) % 3).astype(dtype)
+        for a in (some, np.ones(n, dtype), np.ones(n + 1, dtype)[1:], some[::-1]):
+            assert la.count_nonzero(la.array(a)) == np.count_nonzero(a), n
+    if np.dtype(dtype).kind in "fc":
+        odd = np.array([-0.0, np.nan, 0.0, np.inf, 5e-324] * 30).astype(dtype)
+        assert la.count_nonzero(la.array(odd)) == np.count_nonzero(odd)

@@ -202,3 +202,13 @@ def test_what_is_wrong_with_a_store_is_told_at_the_call():
         np.put(a, index, 7)
         la.put(x, index, 7)
         np.testing.assert_array_equal(x.asnumpy(), a)
+
+
+@pytest.mark.parametrize("shape", [(2**40, 0), (2**40, 0, 3), (3, 2**40, 0)], ids=str)
+def test_nothing_is_stored_at_once_in_many_rows_of_nothing(shape, direct):
+    """It took a step for each row."""
+    x = la.ones(shape, "u1")
+    x[...] = 2
+    x.fill(3)
+    x[...] = la.zeros(shape, "u1")
+    assert x.size == 0 and la.full(shape, 7, "u1").shape == shape
