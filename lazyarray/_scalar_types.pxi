@@ -337,9 +337,11 @@ cdef tuple _numpys_types = tuple([np_dtype(code).type for code in range(kDtypes)
 cdef dict _DEFAULTS = {BoolScalar: bool, RealScalar: float, IntegralScalar: int, ComplexScalar: complex}
 
 
-for _kinds, _type, _number in (("b", BoolScalar, None), ("iu", IntegralScalar, numbers.Integral),
-                               ("f", RealScalar, numbers.Real), ("c", ComplexScalar, numbers.Complex)):
+for _kinds, _type, _number, _kind in (
+        ("b", BoolScalar, None, np.bool_), ("iu", IntegralScalar, numbers.Integral, np.integer),
+        ("f", RealScalar, numbers.Real, np.floating), ("c", ComplexScalar, numbers.Complex, np.complexfloating)):
     set_scalar_type(_kinds, _type)
+    put_in_type(<PyTypeObject*>_type, "_kind", _kind)  # for issubdtype
     if _number is not None:
         _number.register(_type)
 

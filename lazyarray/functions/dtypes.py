@@ -203,7 +203,27 @@ def size(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> int:
 
 typename = np.typename
 mintypecode = np.mintypecode
-issubdtype = np.issubdtype
+
+
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Whether the first dtype is the second, or one of that kind.
+
+    Args:
+        arg1: a dtype, a scalar type, or what names one; the type of a lazyarray's scalar counts as
+            the kind that it holds, ``numpy.integer`` and the like.
+        arg2: the same.
+    Returns: a bool.
+    Raises: TypeError for what is no dtype.
+
+    >>> import lazyarray as la
+    >>> la.issubdtype(la.float32, la.floating), la.issubdtype(type(la.sum([1, 2])), la.integer)
+    (True, True)
+    """
+    return np.issubdtype(_kind_of(arg1), _kind_of(arg2))
+
+
+def _kind_of(dtype: Any) -> Any:
+    return getattr(dtype, "_kind", dtype) if isinstance(dtype, type) else dtype
 
 
 def common_type(*arrays: ArrayLike) -> type[np.inexact]:

@@ -16,6 +16,10 @@ def test_dtypes():
         want = np.min_scalar_type(a)
         assert la.min_scalar_type(a) == want
         assert la.min_scalar_type(la.array(a)) == np.min_scalar_type(np.array(a))
+    for kind, x in {"bool": f > 0, "integer": i, "floating": f, "complexfloating": f * 1j}.items():
+        for other in ("bool", "integer", "floating", "complexfloating", "number", "generic"):
+            want = np.issubdtype(type(np.ones(2, x.dtype).max()), getattr(np, other))
+            assert la.issubdtype(type(x.max()), getattr(np, other)) == want, (kind, other)
     assert la.issubdtype(f.dtype, np.floating) and not la.issubdtype(i.dtype, np.floating)
     assert la.typename("d") == "double precision" and la.mintypecode("df") == "d"
     assert not la.isscalar(la.array(1)) and la.isscalar(1)
