@@ -200,6 +200,9 @@ bool Fuser::conflicts(Instr* in, int stage) {
   for (int k = 0; k < in->nop; ++k) {
     Chunk* c = in->ops[k].chunk;
     if (!c) continue;
+    const Span mine = span_of(*in, k);
+    npy_intp low, high;
+    mine.extent(low, high);
     for (int e = entries_of(c); e >= 0; e = entries_[e].next) {
       const Entry& entry = entries_[e];
       const bool here = resolve(entry.stage) == stage;
@@ -208,8 +211,9 @@ bool Fuser::conflicts(Instr* in, int stage) {
       if (entry.written && !here) break;
       if (!here || !(entry.written || in->writes(k))) continue;
       if (entry.open || (open && in->writes(k))) return true;
-      const Span a = span_of(*entry.in, entry.op), b = span_of(*in, k);
-      if (!same_walk(a, b) && may_overlap(a, b)) return true;
+      if (low >= entry.high || entry.low >= high) continue;  // as most rows of one array
+      const Span a = span_of(*entry.in, entry.op);
+      if (!same_walk(a, mine) && may_overlap(a, mine)) return true;
     }
   }
   return false;
@@ -232,7 +236,9 @@ void Fuser::note(Instr* in, int stage) {
       known = same_walk(span_of(*entry.in, entry.op), span_of(*in, k));
     }
     if (known) continue;
-    entries_.push_back({in, k, stage, head, writes, open && writes});
+    npy_intp low, high;
+    span_of(*in, k).extent(low, high);
+    entries_.push_back({in, k, stage, head, writes, open && writes, low, high});
     entries_of(c) = static_cast<int>(entries_.size()) - 1;
   }
 }

@@ -87,6 +87,7 @@ class Fuser {
     Instr* in;
     int op, stage, next;
     bool written, open;
+    npy_intp low, high;  // its bytes lie between
   };
 
   int resolve(int s) const;

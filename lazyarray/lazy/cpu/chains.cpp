@@ -16,7 +16,7 @@ constexpr int kLongest = 256, kRound = 32;
 class Finder {
  public:
   Finder(Plan& plan, const Stage& stage, const std::vector<MemberSteps>& steps)
-      : plan_(plan), stage_(stage), steps_(steps) {
+      : plan_(plan), stage_(stage), steps_(steps), base_(plan.scratch), most_(plan.scratch) {
     for (size_t m = 0; m < steps.size(); ++m)
       for (int k = 0; k < plan.members[m].nop; ++k)
         last_[steps[m].walk[k]] = last_[steps[m].origin[k]] = static_cast<int>(m);
@@ -24,6 +24,8 @@ class Finder {
 
   // Makes a chain of the members from `begin` on that fit; where it ends, or `begin` + 1.
   int grow(int begin);
+  // What the scratch holds for the chain that needs most: each is over when the next one begins.
+  size_t scratch() const { return most_; }
 
  private:
   struct Value {  // of a walk: what the members up to now have left there
@@ -52,6 +54,8 @@ class Finder {
   std::vector<Value> values_;
   std::vector<std::string> lines_;
   int temporaries_ = 0, instructions_ = 0;
+  const size_t base_;
+  size_t most_;
 };
 
 bool operand_in_memory(const Member& m, int k) {
@@ -179,6 +183,7 @@ int Finder::grow(int begin) {
   }
   const int count = static_cast<int>(chain_.places.size());
   npy_intp steps[kPlaces][kAxes] = {};
+  plan_.scratch = base_;
   for (int i = 0; i < count; ++i) {
     Place& p = chain_.places[i];
     const npy_intp item = info(stage_.instrs[p.member]->kernel->dtypes[p.op]).size;
@@ -189,6 +194,7 @@ int Finder::grow(int begin) {
     p.kept = plan_.scratch_for(chain_.level, item);
     plan_.scratch_steps(chain_.level - p.sum, item, steps[i]);
   }
+  most_ = std::max(most_, plan_.scratch);
   if (chain_.sums) {
     chain_.nest.set(plan_.axes, plan_.cut, chain_.level - 1, count, steps);
     chain_.nest.append(plan_.axes.shape[chain_.level - 1], chain_.level - 1, count, steps);
@@ -227,6 +233,7 @@ void find_chains(Plan& plan, const Stage& stage, const std::vector<MemberSteps>&
     const bool begins = steps[m].level >= 0 && plan.members[m].role == Member::MAP && stage.instrs[m]->kernel->code;
     m = begins ? finder.grow(m) : m + 1;
   }
+  plan.scratch = finder.scratch();
 }
 
 }  // namespace lazyarray

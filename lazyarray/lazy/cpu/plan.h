@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "lazy/backend.h"
@@ -112,7 +113,7 @@ struct Fetched {
 
 struct Plan final : FusedPlan {
   std::vector<Member> members;
-  std::vector<Chain> chains;  // in order
+  std::deque<Chain> chains;  // in order; large ones
   std::vector<Expansion> expansions;
   Axes axes;
   bool fetches_ahead = false;

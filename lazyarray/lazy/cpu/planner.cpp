@@ -172,6 +172,7 @@ void Planner::build(Plan& p, const Stage& stage) {
   place_scratch(p);
   steps_.assign(tier().on ? n : 1, {});
   Expander expander(p, stage);
+  p.members.reserve(n);  // they are large
   for (size_t m = 0; m < n; ++m) {
     p.members.push_back(member(p, stage, expander, m, level[m]));
     p.long_double |= stage.instrs[m]->kernel->long_double;
