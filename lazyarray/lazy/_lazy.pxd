@@ -405,6 +405,10 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef enum RecorderFull "lazyarray::Recorder::Full":
         MANY "lazyarray::Recorder::MANY"
 
+    cdef enum RecorderCut "lazyarray::Recorder::Cut":
+        ALL_OF_IT "lazyarray::Recorder::ALL"
+        ITS_ROUNDS "lazyarray::Recorder::ROUNDS"
+
     cdef cppclass Recorder:
         Recorder(CEngine*, ChunkStore*) except +
         Executor executor
@@ -437,7 +441,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         cbool limited
         int64_t memory
         void replan() except +
-        Status flush(cbool, cbool)
+        Status flush(cbool, RecorderCut)
 
 
 cdef extern from "lazy/program.h" namespace "lazyarray" nogil:

@@ -517,7 +517,7 @@ cdef int flush(bint wake, bint rounds = False) except -1:
     """Pushes the open segment; `wake` is false if the caller waits at once, and helps."""
     graveyard().sweep()
     step_aside()
-    return check_status(_recorder.flush(wake, rounds), None)
+    return check_status(_recorder.flush(wake, ITS_ROUNDS if rounds else ALL_OF_IT), None)
 
 
 cdef int _flush_hook() except -1:

@@ -38,13 +38,10 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   const double ns = in->cost_ns;
   rec_mu_.lock();
   in->next = nullptr;
-  if (last_ && in->site < last_->site) {
-    round_ = last_;
-    rounds_count_ = open_count_.load(std::memory_order_relaxed);
-  }
+  const size_t count = open_count_.load(std::memory_order_relaxed) + 1;
+  if (last_) rounds_.see(in, last_, open_, count - 1);
   (last_ ? last_->next : open_) = in;
   last_ = in;
-  const size_t count = open_count_.load(std::memory_order_relaxed) + 1;
   open_count_.store(count, std::memory_order_relaxed);
   if (tiny) tiny_count_.store(tiny_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   open_cost_.store(open_cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
@@ -57,7 +54,7 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   call_open_ |= waits;
   const bool ended = (kind == Kernel::PYTHON && !waits && !follows) || kind == Kernel::TRANSFER ||
                      (kind == Kernel::GUFUNC && ns >= policy.flush_ns) || in->bytes > memory;
-  const int enough = at_round(count) ? bulk : std::min(2 * bulk, most);
+  const int enough = rounds_.most(count) ? bulk : std::min(2 * bulk, most);
   const Full full = ended ? ENDED : count >= static_cast<size_t>(enough) ? MANY : NOT_FULL;
   const bool arm = full == NOT_FULL && due_ns_ == 0 && open_ns >= policy.flush_ns;
   const int64_t due = arm ? fall_due(in->device()) : 0;
@@ -103,7 +100,17 @@ void Recorder::replan() {
     if (b) b->forget_plans();
 }
 
-Status Recorder::flush(bool wake, bool rounds) {
+void Recorder::Rounds::see(const Instr* in, Instr* last, const Instr* first, size_t before) {
+  if (one_line && in->site != last->site) *this = {nullptr, nullptr, 0, 0, 0, false};
+  if (in->site > last->site || (in->site == last->site && !(one_line && in->kernel == first->kernel))) return;
+  end = last;
+  until_end = before;
+  if (++n & (n - 1)) return;
+  even = last;
+  until_even = before;
+}
+
+Status Recorder::flush(bool wake, Cut cut) {
   // Nothing is open, but another thread may be pushing what was: it is pushed when this returns.
   if (open_empty() && !flushing_.load(std::memory_order_acquire)) return Status::OK;
   Engine::After after;
@@ -114,7 +121,7 @@ Status Recorder::flush(bool wake, bool rounds) {
     flushing_.store(true, std::memory_order_relaxed);  // before the swap, which publishes it
     try {
       if (!segment_.empty()) status = scheduler.push(segment_, after);  // the last flush had no memory
-      take_open(rounds);
+      take_open(cut);
       if (!segment_.empty()) status = scheduler.push(segment_, after);
       flushing_.store(false, std::memory_order_release);
     } catch (const std::bad_alloc&) {
@@ -139,7 +146,7 @@ void Recorder::on_alarm() {
   }
   rec_mu_.unlock();
   if (due == 0) return;
-  if (now >= due) flush(true, true);
+  if (now >= due) flush(true, EVEN);
   else engine_->alarm(due);
 }
 
@@ -148,7 +155,7 @@ int64_t Recorder::fall_due(const Device& d) {
   return due_ns_ = engine_->now() + (d.has_streams() ? policy.gpu_age_ns : policy.age_ns);
 }
 
-void Recorder::take_open(bool rounds) {
+void Recorder::take_open(Cut cut) {
   std::unique_lock<SpinLock> lock(rec_mu_);
   while (segment_.capacity() < open_count_.load(std::memory_order_relaxed)) {
     const size_t n = open_count_.load(std::memory_order_relaxed);
@@ -157,19 +164,21 @@ void Recorder::take_open(bool rounds) {
     lock.lock();
   }
   Instr* in = open_;
-  if (rounds && at_round(open_count_.load(std::memory_order_relaxed))) {
-    open_ = round_->next;
-    round_->next = nullptr;
+  const bool in_loop = cut != ALL && rounds_.most(open_count_.load(std::memory_order_relaxed));
+  if (Instr* const end = !in_loop ? nullptr : cut == EVEN ? rounds_.even : rounds_.end) {
+    open_ = end->next;
+    end->next = nullptr;
   } else {
     open_ = last_ = nullptr;
   }
-  round_ = nullptr;
+  rounds_ = {};
   put_off_ = 0;
   call_open_ = false;
   size_t count = 0, tiny = 0;
   double ns = 0, cost = 0;
   int64_t bytes = 0;
-  for (const Instr* left = open_; left; left = left->next) {
+  for (Instr *left = open_, *before = nullptr; left; before = left, left = left->next) {
+    if (before) rounds_.see(left, before, open_, count);
     count++;
     tiny += is_tiny(*left);
     ns += worth_ns(*left);

@@ -183,8 +183,10 @@ class Recorder {
 
   // Pushes everything recorded. `wake` = false if the caller will wait at once, and help. NO_MEMORY: what is
   // not pushed stays recorded, for the next flush.
-  // `rounds`: the last, unfinished round of a loop may stay recorded.
-  Status flush(bool wake, bool rounds = false);
+  // What is pushed: everything; without a loop's last, unfinished round; or so many of its rounds as are a power of two,
+  // at least half of them, which are the same plans and compiled loops, whenever they are taken.
+  enum Cut { ALL, ROUNDS, EVEN };
+  Status flush(bool wake, Cut cut = ALL);
 
   // What a program needs, which plans once and pushes often. See program.h.
   InstrPool* pool() { return &pool_; }
@@ -217,10 +219,9 @@ class Recorder {
     rec_mu_.unlock();
     return e;
   }
-  // Swaps the open segment out, into `segment_`, which is empty; or what of it came before the round that is
-  // open, if that is the larger part. So segments of a loop hold whole rounds, whenever they are taken: their
-  // plans and compiled loops serve again.
-  void take_open(bool rounds);
+  // Swaps the open segment out, into `segment_`, which is empty; or whole rounds of a loop, if they are the larger part:
+  // their plans and compiled loops serve again.
+  void take_open(Cut cut);
 
   Engine* const engine_;
   ChunkStore* const store_;
@@ -234,10 +235,18 @@ class Recorder {
   double stretch_ns_ = 0;  // GIL: the work of ops of mid_ns that ran at once since a value was asked for
   int64_t stretches_ = 0;  // GIL: while nothing was compiled
   Instr *open_ = nullptr, *last_ = nullptr;  // linked by `next`
-  Instr* round_ = nullptr;  // rec_mu_: after it the program went back to an earlier line; null: nowhere
-  size_t rounds_count_ = 0;  // rec_mu_: of instructions up to it
-  // Whether most of the open segment, which has so many instructions, came before the round that is open. rec_mu_.
-  bool at_round(size_t count) const { return round_ && 2 * rounds_count_ >= count; }
+  // Where the rounds of a loop end in the open segment: where the program went back to an earlier line; or, while all
+  // are of one line, to the op that the segment begins with. rec_mu_.
+  struct Rounds {
+    Instr *end = nullptr, *even = nullptr;  // of the last one, and of the last that was a power of two; null: nowhere
+    size_t until_end = 0, until_even = 0;   // instructions
+    size_t n = 0;
+    bool one_line = true;
+    // The next instruction, behind so many.
+    void see(const Instr* in, Instr* last, const Instr* first, size_t before);
+    // Whether most of so many instructions came before the round that is open.
+    bool most(size_t count) const { return end && 2 * until_end >= count; }
+  } rounds_;
   std::atomic<size_t> open_count_{0};  // written under rec_mu_
   std::atomic<size_t> tiny_count_{0};  // written under rec_mu_: of these, tiny ones
   std::atomic<size_t> tiny_before_{0};  // of the segments before, as far as they had no others; pushers may lose a count

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 import time
@@ -560,6 +561,26 @@ def test_explain_says_what_is_compiled():
     for _ in range(2):
         (x * y + 1).wait_to_read()
     assert "2 instructions compiled" in str(la.explain())
+
+
+def test_loops_in_turn_share_their_scratch():
+    """What each of 120 loops writes before it moves it took a place of its own."""
+
+    def back(cp, dp):
+        x = dp.copy()
+        for i in range(len(x) - 2, -1, -1):
+            x[i] = dp[i] - cp[i] * x[i + 1]
+        return x
+
+    cp, dp = np.random.default_rng(1).random((2, 120, 3000))
+    ours = la.array(cp), la.array(dp)
+    for _ in range(2):
+        with figures(age_ns=1e15):
+            got = back(*ours)
+            got.wait_to_read()
+        same(got.asnumpy(), back(cp, dp))
+    found = re.findall(r"(\d+) bytes of scratch", str(la.explain()))
+    assert found and max(map(int, found)) < 10 * dp[0].nbytes, found
 
 
 # ---- in the background, in processes ------------------------------------------------------------

@@ -389,6 +389,27 @@ def test_what_an_idle_worker_takes_of_a_loop_are_whole_rounds():
     np.testing.assert_array_equal(other, rounds(x, x, 5)[1])
 
 
+@pytest.mark.host  # by the CPU's figures
+def test_rounds_that_are_taken_are_a_power_of_two():
+    """However far the program is, the plan is one of few; also where a round is one line."""
+
+    def hold(last):
+        time.sleep(0.01 * last)
+        return 0.25
+
+    x = np.linspace(0, 1, 100_003)
+    with figures(inline_ns=0, flush_ns=2e5, age_ns=2e6):
+        before = engine.get().stats()["plans_made"]
+        for n in range(20, 52):
+            want, got = x, la.array(x)
+            for i in range(n):
+                got = got * 0.5 + hold(i == n - 1)
+            for _ in range(n):
+                want = want * 0.5 + 0.25
+            np.testing.assert_array_equal(got, want)
+        assert engine.get().stats()["plans_made"] - before < 24  # it was more than one for each n
+
+
 def called(x, ran, ns):
     """A call of NumPy's that is said to take so long."""
 
