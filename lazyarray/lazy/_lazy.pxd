@@ -382,6 +382,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         size_t catch_up, late_ops
         int64_t cold_stretches
         double age_share
+        double even_ns
         int64_t age_ns, direct_bytes, hosted_bytes, lent_bytes, draws, ahead_bytes, few_ops, gpu_ops, gpu_age_ns
         int late_reads, given_up
     cdef cppclass TilePolicy:

@@ -196,6 +196,7 @@ cdef int _list_figures() except -1:
         "flush_ns": (<size_t>&f.flush_ns, True),
         "age_ns": (<size_t>&f.age_ns, False),
         "age_share": (<size_t>&f.age_share, True),
+        "even_ns": (<size_t>&f.even_ns, True),
         "catch_up": (<size_t>&f.catch_up, False),
         "late_ops": (<size_t>&f.late_ops, False),
         "late_ns": (<size_t>&f.late_ns, True),

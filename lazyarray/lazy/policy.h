@@ -33,6 +33,8 @@ struct FlushPolicy {
   int64_t age_ns = 200000;    // ... which takes it if nothing else flushes it for this long: a chain
                               // of ops is recorded at 0.2 us each, so it arrives whole
   double age_share = 0.05;    // ... and longer, up to this share of the work, while more is being recorded
+  double even_ns = 5000;      // of ops cheaper than this on average it takes rounds that are a power of two: a new plan
+                              // costs 1 to 2 us an op, more than what a longer pass saves
   // Ops that can't begin a pass, and calls under the GIL below gil_ns, cost late_ns each more than they would at once
   // if they are recorded in a row because the first needed what was pending. After catch_up of them their pusher runs
   // what is open, if that takes no longer than what they have lost; after late_ops it waits for what is under way, for

@@ -39,7 +39,7 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   rec_mu_.lock();
   in->next = nullptr;
   const size_t count = open_count_.load(std::memory_order_relaxed) + 1;
-  if (last_) rounds_.see(in, last_, open_, count - 1);
+  if (last_) rounds_.see(in, last_, count - 1);
   (last_ ? last_->next : open_) = in;
   last_ = in;
   open_count_.store(count, std::memory_order_relaxed);
@@ -54,7 +54,7 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   call_open_ |= waits;
   const bool ended = (kind == Kernel::PYTHON && !waits && !follows) || kind == Kernel::TRANSFER ||
                      (kind == Kernel::GUFUNC && ns >= policy.flush_ns) || in->bytes > memory;
-  const int enough = rounds_.most(count) ? bulk : std::min(2 * bulk, most);
+  const int enough = rounds_.went_back && rounds_.most(count) ? bulk : std::min(2 * bulk, most);
   const Full full = ended ? ENDED : count >= static_cast<size_t>(enough) ? MANY : NOT_FULL;
   const bool arm = full == NOT_FULL && due_ns_ == 0 && open_ns >= policy.flush_ns;
   const int64_t due = arm ? fall_due(in->device()) : 0;
@@ -100,9 +100,16 @@ void Recorder::replan() {
     if (b) b->forget_plans();
 }
 
-void Recorder::Rounds::see(const Instr* in, Instr* last, const Instr* first, size_t before) {
-  if (one_line && in->site != last->site) *this = {nullptr, nullptr, 0, 0, 0, false};
-  if (in->site > last->site || (in->site == last->site && !(one_line && in->kernel == first->kernel))) return;
+void Recorder::Rounds::see(const Instr* in, Instr* last, size_t before) {
+  const bool earlier = in->site < last->site;
+  if (in->site != last->site) {
+    if (!went_back) *this = {};
+    went_back |= earlier;
+    line = in->kernel;
+  } else if (!line) {
+    line = last->kernel;  // the segment's first
+  }
+  if (!earlier && (went_back || in->site != last->site || in->kernel != line)) return;
   end = last;
   until_end = before;
   if (++n & (n - 1)) return;
@@ -164,8 +171,10 @@ void Recorder::take_open(Cut cut) {
     lock.lock();
   }
   Instr* in = open_;
-  const bool in_loop = cut != ALL && rounds_.most(open_count_.load(std::memory_order_relaxed));
-  if (Instr* const end = !in_loop ? nullptr : cut == EVEN ? rounds_.even : rounds_.end) {
+  const bool even = cut == EVEN && open_ns_.load(std::memory_order_relaxed) <
+                                       policy.even_ns * static_cast<double>(open_count_.load(std::memory_order_relaxed));
+  const bool in_loop = cut != ALL && (even || rounds_.went_back) && rounds_.most(open_count_.load(std::memory_order_relaxed));
+  if (Instr* const end = !in_loop ? nullptr : even ? rounds_.even : rounds_.end) {
     open_ = end->next;
     end->next = nullptr;
   } else {
@@ -178,7 +187,7 @@ void Recorder::take_open(Cut cut) {
   double ns = 0, cost = 0;
   int64_t bytes = 0;
   for (Instr *left = open_, *before = nullptr; left; before = left, left = left->next) {
-    if (before) rounds_.see(left, before, open_, count);
+    if (before) rounds_.see(left, before, count);
     count++;
     tiny += is_tiny(*left);
     ns += worth_ns(*left);

@@ -183,8 +183,8 @@ class Recorder {
 
   // Pushes everything recorded. `wake` = false if the caller will wait at once, and help. NO_MEMORY: what is
   // not pushed stays recorded, for the next flush.
-  // What is pushed: everything; without a loop's last, unfinished round; or so many of its rounds as are a power of two,
-  // at least half of them, which are the same plans and compiled loops, whenever they are taken.
+  // What is pushed: everything; without a loop's last, unfinished round; or, of cheap ops, so many of its rounds as are a
+  // power of two, at least half of them, which are the same plans and compiled loops, whenever they are taken.
   enum Cut { ALL, ROUNDS, EVEN };
   Status flush(bool wake, Cut cut = ALL);
 
@@ -235,15 +235,16 @@ class Recorder {
   double stretch_ns_ = 0;  // GIL: the work of ops of mid_ns that ran at once since a value was asked for
   int64_t stretches_ = 0;  // GIL: while nothing was compiled
   Instr *open_ = nullptr, *last_ = nullptr;  // linked by `next`
-  // Where the rounds of a loop end in the open segment: where the program went back to an earlier line; or, while all
-  // are of one line, to the op that the segment begins with. rec_mu_.
+  // Where the rounds of a loop end in the open segment: where the program went back to an earlier line; or, if it never
+  // has, where it may have gone back in its line: to the op that this began with. rec_mu_.
   struct Rounds {
     Instr *end = nullptr, *even = nullptr;  // of the last one, and of the last that was a power of two; null: nowhere
     size_t until_end = 0, until_even = 0;   // instructions
     size_t n = 0;
-    bool one_line = true;
+    bool went_back = false;
+    const Kernel* line = nullptr;  // of the line's first op
     // The next instruction, behind so many.
-    void see(const Instr* in, Instr* last, const Instr* first, size_t before);
+    void see(const Instr* in, Instr* last, size_t before);
     // Whether most of so many instructions came before the round that is open.
     bool most(size_t count) const { return end && 2 * until_end >= count; }
   } rounds_;

@@ -397,8 +397,8 @@ def test_rounds_that_are_taken_are_a_power_of_two():
         time.sleep(0.01 * last)
         return 0.25
 
-    x = np.linspace(0, 1, 100_003)
-    with figures(inline_ns=0, flush_ns=2e5, age_ns=2e6):
+    x = np.linspace(0, 1, 3001)
+    with figures(inline_ns=0, flush_ns=1e4, age_ns=2e6):
         before = engine.get().stats()["plans_made"]
         for n in range(20, 52):
             want, got = x, la.array(x)
