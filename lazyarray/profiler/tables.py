@@ -19,6 +19,7 @@ _TITLES = {
     "task": "Tasks",
     "frame": "Frames",
 }
+_WIDEST = 160  # characters of a name in the text, whose columns are as wide as the widest
 _ORDERS = ("total", "count", "min", "max", "avg", "bytes", "name")
 
 
@@ -170,6 +171,10 @@ def _written(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
+def _cut(name: str) -> str:
+    return name if len(name) <= _WIDEST else name[:_WIDEST] + "..."
+
+
 def _table(
     rows: list[Row], counters: dict[str, tuple[int, float, float, float]], seconds: float
 ) -> str:
@@ -179,7 +184,7 @@ def _table(
         if not mine:
             continue
         moves = kind in ("operator", "inline")
-        names = [f"{r.name}  {r.where}".rstrip() for r in mine]
+        names = [f"{_cut(r.name)}  {r.where}".rstrip() for r in mine]
         wide = max(len(title), *map(len, names))
         head = f"{title:<{wide}} {'count':>9} {'total ms':>11} {'min':>9} {'max':>9} {'avg':>9}"
         lines += ["", head + (f" {'MB':>10} {'GB/s':>7}" if moves else "")]
@@ -188,8 +193,8 @@ def _table(
             line = f"{name:<{wide}} {r.count:>9} {r.total / 1e6:>11.4f} {times}"
             lines.append(line + (f" {r.bytes / 1e6:>10.3f} {r.rate:>7.2f}" if moves else ""))
     if counters:
-        wide = max(len("Counters"), *map(len, counters))
+        wide = max(len("Counters"), *[len(_cut(name)) for name in counters])
         lines += ["", f"{'Counters':<{wide}} {'count':>9} {'last':>14} {'min':>14} {'max':>14}"]
         for name, (count, *values) in sorted(counters.items()):
-            lines.append(f"{name:<{wide}} {count:>9}" + "".join(f" {v:>14.6g}" for v in values))
+            lines.append(f"{_cut(name):<{wide}} {count:>9}" + "".join(f" {v:>14.6g}" for v in values))
     return "\n".join(lines) + "\n"

@@ -87,6 +87,22 @@ def test_table(recorded):
     assert "Frames" not in text
 
 
+def test_a_long_name_does_not_widen_each_row(profiled):
+    """One of 100,000 characters beside 50 others made 5 MB of text."""
+
+    def work():
+        for i in range(50):
+            with la.profiler.event(f"event {i}"):
+                pass
+        with la.profiler.event("x" * 100_000):
+            pass
+        la.profiler.counter("y" * 100_000, 1)
+
+    profiled(work)
+    text = la.profiler.dumps()
+    assert len(text) < 50_000 and "x" * 160 + "..." in text and "y" * 160 + "..." in text
+
+
 @pytest.mark.parametrize("by", ["total", "count", "min", "max", "avg", "bytes", "name"])
 def test_order(recorded, by):
     key = {"count": "count", "bytes": "bytes", "name": "name"}.get(by, f"{by}_ms")
