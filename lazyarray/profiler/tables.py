@@ -196,5 +196,7 @@ def _table(
         wide = max(len("Counters"), *[len(_cut(name)) for name in counters])
         lines += ["", f"{'Counters':<{wide}} {'count':>9} {'last':>14} {'min':>14} {'max':>14}"]
         for name, (count, *values) in sorted(counters.items()):
-            lines.append(f"{_cut(name):<{wide}} {count:>9}" + "".join(f" {v:>14.6g}" for v in values))
+            lines.append(
+                f"{_cut(name):<{wide}} {count:>9}" + "".join(f" {v:>14.6g}" for v in values)
+            )
     return "\n".join(lines) + "\n"
