@@ -79,7 +79,9 @@ _LIGHT = frozenset(
     trace tril_indices_from triu_indices_from vdot vecdot vecmat vector_norm vstack""".split()
 )
 # The same for what takes more than a moment for each element: 64 KB are no work for a worker.
-_HOSTED_PRODUCTS = frozenset("convolve correlate cond det einsum i0 matrix_rank qr slogdet".split())
+_HOSTED_PRODUCTS = frozenset(
+    "argsort convolve correlate cond det einsum i0 matrix_rank qr slogdet sort".split()
+)
 _PRODUCTS_BYTES = 1 << 16
 _SHORT_KERNEL = 11  # NumPy has a loop for these
 

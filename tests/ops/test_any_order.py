@@ -1,6 +1,7 @@
-"""Joins, copies and new arrays in Fortran order: NumPy's memory layout, at once and recorded."""
+"""Operands in any order: joins, copies, sorts, running sums, moments; NumPy's bits and layout."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -108,3 +109,44 @@ def test_stores_in_any_order(shape, direct):
                 continue
             turn(ours)[...] = to_la(values)
             same(ours, to)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i2", "?", "e", "c16", "g"])
+def test_along_an_axis_in_any_order(dtype, direct):
+    for shape in [*SHAPES, (30, 150), (7,)]:
+        base = rng.integers(-9, 9, shape).astype(dtype)
+        for x, axis in itertools.product(layouts(base), range(-len(shape), len(shape))):
+            a = to_la(x)
+            as_numpys(la.sort(a, axis), np.sort(x, axis))
+            as_numpys(la.sort(a, axis=axis, kind="stable"), np.sort(x, axis=axis, kind="stable"))
+            as_numpys(la.cumsum(a, axis), np.cumsum(x, axis))
+            as_numpys(a.cumsum(axis=axis), x.cumsum(axis=axis))
+            as_numpys(la.add.accumulate(a, axis), np.add.accumulate(x, axis))
+            if x.size < 99 or dtype != "?":
+                as_numpys(la.argsort(a, axis, stable=True), np.argsort(x, axis, stable=True))
+            with np.errstate(all="ignore"):
+                as_numpys(la.cumprod(a, axis=axis), np.cumprod(x, axis=axis))
+
+
+@pytest.mark.parametrize("dtype", ["e", "F", "D", "g", "G", "f8"])
+def test_moments_of_what_numpy_adds_up(dtype, direct):
+    for shape in [(1,), (37,), (3, 4), (4, 1), (0, 3), (6000,), (70, 90), (60_000,)]:
+        base = (rng.random(shape) * 9 - 4).astype(dtype)
+        for x in layouts(base) if base.ndim > 1 else [base, base[::-1], base[::2]]:
+            a = to_la(x)
+            for name, args in itertools.product(
+                ("mean", "var", "std"),
+                [{}, {"axis": 0}, {"axis": -1, "keepdims": True}, {"axis": 1}, {"ddof": 1}],
+            ):
+                if name == "mean" and "ddof" in args:
+                    continue
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    if args.get("axis") == 1 and base.ndim == 1:
+                        with pytest.raises(np.exceptions.AxisError):
+                            getattr(la, name)(a, **args)
+                        continue
+                    want = getattr(np, name)(x, **args)
+                    for got in (getattr(la, name)(a, **args), getattr(a, name)(**args)):
+                        assert isinstance(got, la.Scalar) == isinstance(want, np.generic)
+                        same(got, want)
