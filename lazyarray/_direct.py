@@ -40,7 +40,9 @@ _OF_NUMBERS = "eye identity indices tri tril_indices triu_indices"
 _WINDOWS = "bartlett blackman hamming hanning kaiser"
 _TO_A_LENGTH = "unpackbits"
 # As large as an operand times a number.
-_MULTIPLES = "block choose full_like histogram2d histogramdd ones_like resize tile"
+_MULTIPLES = "block choose full_like histogramdd ones_like resize tile"
+# ... or two numbers, of large operands as well.
+_TABLES = "histogram2d"
 # NumPy's way is the faster one for lists alone.
 _OF_LISTS = "array_equal"
 _LINALG = """
@@ -64,10 +66,10 @@ _HOSTED = frozenset(
     f"""{_FFT} {_FFT_TO_REAL}
     append argmax argmin argpartition argwhere around ascontiguousarray asfortranarray bincount
     byteswap choose compress delete diagflat digitize ediff1d extract flatnonzero gradient histogram
-    histogram_bin_edges hstack insert isin matvec median nanargmax nanargmin nanmedian nanpercentile
-    nanquantile nonzero norm packbits partition percentile quantile ravel_multi_index round take
-    trace tril tril_indices_from triu triu_indices_from unravel_index vdot vecdot vecmat vector_norm
-    vstack where""".split()
+    histogram2d histogram_bin_edges hstack insert isin matvec median nanargmax nanargmin nanmedian
+    nanpercentile nanquantile nonzero norm packbits partition percentile quantile ravel_multi_index
+    round take trace tril tril_indices_from triu triu_indices_from unravel_index vdot vecdot vecmat
+    vector_norm vstack where""".split()
 )
 # ... with so many arguments alone: `where` and `round` of others are loops of ours.
 _HOSTED_OF = {"around": 2, "round": 2, "where": 1}
@@ -79,7 +81,9 @@ _LIGHT = frozenset(
     trace tril_indices_from triu_indices_from vdot vecdot vecmat vector_norm vstack""".split()
 )
 # The same for what takes more than a moment for each element: 64 KB are no work for a worker.
-_HOSTED_PRODUCTS = frozenset("convolve correlate cond det einsum i0 matrix_rank qr slogdet".split())
+_HOSTED_PRODUCTS = frozenset(
+    "argsort convolve correlate cond det einsum i0 matrix_rank qr slogdet sort".split()
+)
 _PRODUCTS_BYTES = 1 << 16
 _SHORT_KERNEL = 11  # NumPy has a loop for these
 
@@ -138,6 +142,7 @@ def in_lazyarray(space: ModuleType) -> None:
     _replace(places, space, np, np, _WINDOWS, _SHORT_LENGTHS)
     _replace(places, space, np, _OfSomething(np), _TO_A_LENGTH)
     _replace(places, space, np, np, _MULTIPLES, (1 << 15, _SMALL[1]))
+    _replace(places, space, np, np, _TABLES, (sys.maxsize, _SMALL[1]))
     _replace(places, space, np, np, _OF_LISTS, of_lists=True)
     _replace(places, space, np, None, _NATIVE)
     _replace(places, space, np, np, _WRITERS, writes=True)
@@ -320,7 +325,7 @@ def _replace(
             of_lists=of_lists,
             bare=_BARE.get(name),
             host=getattr(hosts, name, None),
-            **{} if limits else _hosted(name),
+            **_hosted(name),
         )
         for place, alias in places[id(known)]:
             setattr(place, alias, direct)

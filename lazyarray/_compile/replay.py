@@ -87,7 +87,7 @@ class Replay:
         # The arrays that are by reference, because they collect gradients: weights, mostly.
         self._fixed = [x if is_leaf(x) else None for x in arrays]
         stand_ins = [
-            scalar_like(veiled(new(x.shape, x.dtype, k_order([x], x.ndim), x.device)), x)
+            scalar_like(veiled(new(x.shape, x.dtype, k_order(x), x.device)), x)
             if fixed is None
             else x
             for x, fixed in zip(arrays, self._fixed, strict=True)

@@ -242,7 +242,7 @@ def _new_like(prototype: Any, dtype: Any, order: str, shape: Any, ctx: Any, devi
     if order == "K":
         if len(dims) != like.ndim:
             return new(dims, dtype, "C", place)
-        return _layout.new(dims, dtype, _layout.k_order([like], like.ndim), place)
+        return _layout.new(dims, dtype, _layout.k_order(like), place)
     return new(dims, dtype, order, place)
 
 

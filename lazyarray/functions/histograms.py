@@ -20,7 +20,7 @@ from lazyarray.functions.selecting import take
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import refuse
-from lazyarray.ops._layout import cut_places, device_of, gil_op, operands, values
+from lazyarray.ops._layout import cut_places, device_of, gil_op, looked_at, operands, values
 from lazyarray.ops._rows import array, asarray, astype, between, in_bins, scatter
 from lazyarray.ops.hosts import to_host
 
@@ -188,8 +188,10 @@ def histogram_bin_edges(
     _check(by, limits, weights is not None)
     if isinstance(bins, str):
         refuse("histogram_bin_edges", x)
-        v = values(x, "histogram_bin_edges()")
-        return array(np.histogram_bin_edges(v, bins, limits), None, x.device)
+        edges = looked_at(
+            x, "histogram_bin_edges()", lambda v: np.histogram_bin_edges(v, bins, limits)
+        )
+        return array(edges, None, x.device)
     if isinstance(by, Tensor) and by.ndim:
         np.histogram_bin_edges(np.zeros(0), values(by, "histogram_bin_edges()"))  # its error
         return operands(x, by)[1]

@@ -16,7 +16,7 @@ from lazyarray.functions.manipulation import copy as copied
 from lazyarray.lazy._lazy import Tensor, note_constant
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import operands
-from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, join, out_array
+from lazyarray.ops._rows import asarray, assign_to, join, out_array, unwritten_joined
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -97,9 +97,7 @@ def concatenate(
         joined = out
     else:
         wanted = _common_dtype(objects, parts) if dtype is None else np.dtype(dtype)
-        in_c_order = None not in [contiguous_signature(x) for x in parts]
-        order = None if in_c_order else _layout.k_order(parts, len(shape))
-        joined = _layout.new(shape, wanted, order, parts[0].device)
+        joined = unwritten_joined(parts, shape, wanted)
     for o, x in zip(objects, parts, strict=True):
         if dtype is None and out is None and is_weak(o):
             continue

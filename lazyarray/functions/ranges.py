@@ -146,7 +146,7 @@ def _space(
     shown = function(*mini, 2, axis=axis, **kwargs)
     shape = list(shown.shape)
     shape[axis] = num
-    order = None if shown.flags.c_contiguous else _layout.k_order([shown], shown.ndim)
+    order = None if shown.flags.c_contiguous else _layout.k_order(shown)
     if place is None and arrays:
         place = arrays[0].device
     out = _layout.new(tuple(shape), shown.dtype, order, place)

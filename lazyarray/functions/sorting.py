@@ -112,9 +112,10 @@ def _sorted(
 def _natively(x: NDArray, indices: bool, axis: int, kind: Any, stable: Any) -> NDArray | None:
     """By NumPy's loops without the GIL, which threads share; None where there are none."""
     lasting = bool(stable) or kind in ("stable", "mergesort")
-    if axis not in (-1, x.ndim - 1) or (kind is not None and stable is not None):
+    if not -x.ndim <= axis < x.ndim or (kind is not None and stable is not None):
         return None
-    return ordered(x, indices, lasting) if lasting or kind in (None, "quicksort") else None
+    plain = lasting or kind in (None, "quicksort")
+    return ordered(x, axis % x.ndim, indices, lasting) if plain else None
 
 
 def _check_order(order: object) -> None:

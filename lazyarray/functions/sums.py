@@ -216,7 +216,7 @@ def _cumulative(
         return out
     result = _running(kind, x, axis, dtype, None)
     shape = (*x.shape[:at], 1, *x.shape[at + 1 :])
-    edge = new(shape, result.dtype, k_order([result], x.ndim), x.device)
+    edge = new(shape, result.dtype, k_order(result), x.device)
     assign_to(edge, kind.start)
     return concatenate([edge, result], at)
 

@@ -102,4 +102,4 @@ def _stand_in(x: Any) -> Any:
             raise ValueError(f"a trace needs all lengths and the dtype, not {x}")
         return veiled(new(x.known, x.dtype))
     device = x.device if isinstance(x, Tensor) else None
-    return veiled(new(x.shape, x.dtype, k_order([x], x.ndim), device))
+    return veiled(new(x.shape, x.dtype, k_order(x), device))

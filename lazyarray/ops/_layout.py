@@ -140,33 +140,10 @@ def order_of(order: Any, default: str = "C") -> str:
     return name.upper()
 
 
-def k_order(arrays: Sequence[Any], ndim: int) -> list[int]:
-    """The axes of new memory like that of ``arrays``, slowest first (NumPy's order 'K').
-
-    For several arrays this is ``PyArray_CreateMultiSortedStridePerm``: an insertion sort in which
-    C order wins where the arrays disagree.
-    """
-    if len(arrays) == 1:
-        steps = [abs(s) for s in arrays[0].strides]
-        return sorted(range(ndim), key=lambda axis: -steps[axis])
-    layouts = [(a.shape, a.strides) for a in arrays]
-    order = [0] if ndim else []
-    for axis in range(1, ndim):
-        place = axis
-        for j in range(axis - 1, -1, -1):
-            other = order[j]
-            verdicts = [
-                abs(strides[axis]) > abs(strides[other])
-                for shape, strides in layouts
-                if shape[axis] != 1 and shape[other] != 1
-            ]
-            if not verdicts:
-                continue
-            if not all(verdicts):
-                break
-            place = j
-        order.insert(place, axis)
-    return order
+def k_order(x: Any) -> list[int]:
+    """The axes of new memory like that of an array, slowest first (NumPy's order 'K')."""
+    steps = [abs(s) for s in x.strides]
+    return sorted(range(x.ndim), key=lambda axis: -steps[axis])
 
 
 def new(
@@ -186,7 +163,7 @@ def new(
 
 def new_like(x: NDArray) -> NDArray:
     """An unwritten array of x's dtype and shape, laid out as ``np.empty_like`` lays it out."""
-    return new(x.shape, x.dtype, k_order([x], x.ndim), x.device)
+    return new(x.shape, x.dtype, k_order(x), x.device)
 
 
 def joined_shape(parts: list[NDArray], axis: int) -> tuple[tuple[int, ...], int]:
@@ -228,7 +205,7 @@ def signature(x: Any) -> tuple[Hashable, ...]:
             return found
     shape, strides = x.shape, x.strides
     small = tuple([min(n, 2) for n in shape])
-    order = tuple(k_order([x], len(shape)))
+    order = tuple(k_order(x))
     step, dense = x.itemsize, True
     for axis in reversed(order):
         dense = dense and (shape[axis] == 1 or strides[axis] == step)
@@ -281,7 +258,7 @@ def infer(
         found = []
         for result in results:
             r = np.asarray(result)
-            order = None if r.flags.c_contiguous else tuple(k_order([r], r.ndim))
+            order = None if r.flags.c_contiguous else tuple(k_order(r))
             found.append((r.dtype, order, r is not result))
         if len(_inferred) > 4096:
             _inferred.clear()

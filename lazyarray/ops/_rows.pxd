@@ -43,6 +43,7 @@ cdef class Ufunc(UfuncMethods):
     cdef object binary(self, object a, object b, Tensor out)
     cdef object in_loop_of(self, tuple args, Tensor out, int code)
     cdef tuple safe_inputs(self, list kinds, object dtype)
+    cdef bint write_few(self, tuple args, Tensor out, dict kwargs) except -1
     cdef object python(self, tuple args, object out, dict kwargs)
     cdef tuple weak(self, Number number)
     cdef object two(self, tuple args, object out)

@@ -12,6 +12,7 @@ import os
 import sys
 
 import numpy as np
+from numpy._core import _methods
 from numpy.linalg import _umath_linalg
 
 from lazyarray import _public

@@ -101,10 +101,18 @@ def arg_extremum(Tensor x not None, int axis, bint smallest):
     return returned(out)
 
 
-def ordered(Tensor x not None, bint indices, bint stable):
-    """sort or argsort along the last axis of a C-ordered array; None where NumPy must do it."""
+def ordered(Tensor x not None, int axis, bint indices, bint stable):
+    """sort or argsort along the last axis of a C-ordered array; None where NumPy must do it.
+
+    Or sort along the first axis of one in Fortran order, which is the same.
+    """
     cdef int n = x.v.layout.ndim, code
-    if n == 0 or x.v.layout.size() == 0 or not contiguous(x):
+    if n == 0 or x.v.layout.size() == 0:
+        return None
+    if not indices and axis == 0 and in_fortran_order(x):
+        t = ordered(transposed(x), n - 1, False, stable)
+        return None if t is None else transposed(t)
+    if axis != n - 1 or not contiguous(x):
         return None
     cdef str name = "argsort" if indices else "sort"
     cdef Kernel* k = along_kernel("stable_" + name if stable else name, 2 + 2 * indices + stable,
@@ -119,13 +127,18 @@ def ordered(Tensor x not None, bint indices, bint stable):
 
 
 def accumulated(Ufunc row not None, Tensor x not None, int axis, dtype):
-    """``ufunc.accumulate`` of a C-ordered array, as `dtype` (None: x's); None where NumPy must do it."""
+    """``ufunc.accumulate`` of an array in C or Fortran order, as `dtype` (None: x's); None where NumPy must do it."""
     cdef int n = x.v.layout.ndim, i
     cdef int code = x.v.dtype if dtype is None else dtype_code(dtype)
     cdef npy_intp outer = 1, inner = 1, length
     cdef Kernel* k
     cdef Along* along
-    if n == 0 or x.v.layout.size() == 0 or not contiguous(x) or row.nin != 2 or row.nout != 1:
+    if n == 0 or x.v.layout.size() == 0 or row.nin != 2 or row.nout != 1:
+        return None
+    if in_fortran_order(x):
+        t = accumulated(row, transposed(x), n - 1 - axis, dtype)
+        return None if t is None else transposed(t)
+    if not contiguous(x):
         return None
     key = (row.name, code)
     found = _along_kernels.get(key)

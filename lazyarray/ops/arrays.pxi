@@ -202,7 +202,7 @@ def unwritten_like(x):
 
 
 def join(arrays, axis):
-    """``concatenate`` of arrays of one device of which new ones are in C order; None for anything else."""
+    """``concatenate`` of arrays of one device; None for anything else."""
     cdef Tensor first, t, part, out
     cdef npy_intp shape[kMaxDims]
     cdef npy_intp start = 0, total = 0
@@ -223,7 +223,7 @@ def join(arrays, axis):
         if not isinstance(o, Tensor):
             return None
         t = <Tensor>o
-        if t.v.layout.ndim != n or not (contiguous(t) or descends(t)) or not (t.v.device() == first.v.device()):
+        if t.v.layout.ndim != n or not (t.v.device() == first.v.device()):
             return None
         if t.v.dtype != common:
             common = dtype_code(np.promote_types(np_dtype(common), np_dtype(t.v.dtype)))
@@ -237,6 +237,7 @@ def join(arrays, axis):
     for i in range(n):
         shape[i] = total if i == at else first.v.layout.shape()[i]
     out = empty_like_shape(common, n, shape, first.v.device())
+    lay_as_joined(out, parts, -1)
     for o in parts:
         t = <Tensor>o
         part = view_of(out)
@@ -249,6 +250,53 @@ def join(arrays, axis):
     if gaps:  # of parts without elements nothing was written
         note_constant(parts, [out])
     return out
+
+
+cdef int lay_as_joined(Tensor out, tuple parts, int at) except -1:
+    """Has a new array's elements lie as NumPy's of these arrays, joined (PyArray_CreateMultiSortedStridePerm).
+
+    An insertion sort of the axes by steps, in which C order wins where the arrays disagree. The arrays have no axis
+    ``at`` yet (-1: they have all).
+    """
+    cdef Layout* l = &out.v.layout
+    cdef int order[kMaxDims]
+    cdef int i, j, k, a, b
+    cdef bint told, longer
+    cdef npy_intp step = out.v.itemsize()
+    cdef Tensor t
+    for i in range(l.ndim):
+        j = i
+        for k in range(i - 1, -1, -1):
+            if i == at or order[k] == at:
+                continue
+            a, b = i - (0 <= at < i), order[k] - (0 <= at < order[k])
+            told, longer = False, True
+            for o in parts:
+                t = <Tensor>o
+                if t.v.layout.shape()[a] != 1 and t.v.layout.shape()[b] != 1:
+                    told = True
+                    longer = abs(t.v.layout.strides()[a]) > abs(t.v.layout.strides()[b])
+                    if not longer:
+                        break
+            if not longer:
+                break
+            if told:
+                j = k
+        for k in range(i, j, -1):
+            order[k] = order[k - 1]
+        order[j] = i
+    for i in range(l.ndim - 1, -1, -1):
+        l.strides()[order[i]] = step
+        step *= max(l.shape()[order[i]], 1)
+    return 0
+
+
+def unwritten_joined(list parts, tuple shape, dtype):
+    """An unwritten array of that shape, which lies as NumPy's of these arrays, joined."""
+    cdef Tensor t = <Tensor>parts[0]
+    t = make(shape, dtype, t.v.device())
+    lay_as_joined(t, tuple(parts), -1)
+    return t
 
 
 cdef Tensor along_axis(Tensor x, int axis, npy_intp start, npy_intp n):

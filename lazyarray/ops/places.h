@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
@@ -132,12 +133,33 @@ npy_intp count_set(const T* p, npy_intp n) {
   for (npy_intp i = 0; i < n; ++i) count += p[i] != T{};
   return count;
 }
-// Elements of so many bytes, as they are.
+// Elements of so many bytes, as they are: along the target's axes by their steps, those that skip nothing joined.
 inline void copy_steps(int size, char* to, const npy_intp* to_steps, const char* from, const npy_intp* steps,
                        const npy_intp* shape, int ndim) {
-  for (int i = 0; i < ndim; ++i)
+  npy_intp n[kMaxDims], ours[kMaxDims], theirs[kMaxDims];
+  int axes[kMaxDims], count = 0, last = -1;
+  for (int i = 0; i < ndim; ++i) {
     if (!shape[i]) return;  // however many rows of nothing there are
-  of_size(size, [=](auto item) { copy_of<decltype(item)>(to, to_steps, from, steps, shape, ndim); });
+    if (shape[i] == 1) continue;
+    int j = count++;
+    for (; j && std::abs(to_steps[axes[j - 1]]) < std::abs(to_steps[i]); --j) axes[j] = axes[j - 1];
+    axes[j] = i;
+  }
+  for (int i = 0; i < count; ++i) {
+    const int a = axes[i];
+    npy_intp mine = to_steps[a], its = steps[a];
+    if (mine < 0) {  // upwards, as NumPy
+      to += (shape[a] - 1) * mine;
+      from += (shape[a] - 1) * its;
+      mine = -mine;
+      its = -its;
+    }
+    if (last < 0 || ours[last] != mine * shape[a] || theirs[last] != its * shape[a]) n[++last] = 1;
+    n[last] *= shape[a];
+    ours[last] = mine;
+    theirs[last] = its;
+  }
+  of_size(size, [&](auto item) { copy_of<decltype(item)>(to, ours, from, theirs, n, last + 1); });
 }
 
 }  // namespace lazyarray

@@ -245,6 +245,27 @@ cdef bint is_nonzero(Tensor x) noexcept:
     return x.v.dtype == D_F4 and (<float*>x.v.elements())[0] != 0
 
 
+cdef object dot_of_rows(MatMul row, Tensor x, Tensor y):
+    """``np.dot`` of a stack of matrices of integers in C order: that of one matrix, whose rows are all of theirs."""
+    cdef Tensor rows = view_of(x), found
+    cdef int n = x.v.layout.ndim
+    cdef npy_intp shape[kMaxDims]
+    rows.v.layout.resize(2)
+    rows.v.layout.shape()[1] = x.v.layout.shape()[n - 1]
+    rows.v.layout.shape()[0] = x.v.layout.size() // x.v.layout.shape()[n - 1]
+    rows.v.layout.set_c_order(x.v.itemsize())
+    found = dot(row, rows, y)
+    if found is None or not contiguous(found):
+        return None
+    memcpy(shape, x.v.layout.shape(), n * sizeof(npy_intp))
+    shape[n - 1] = y.v.layout.shape()[1] if y.v.layout.ndim == 2 else 1
+    found = view_of(found)
+    found.v.layout.resize(n - 2 + y.v.layout.ndim)
+    memcpy(found.v.layout.shape(), shape, found.v.layout.ndim * sizeof(npy_intp))
+    found.v.layout.set_c_order(x.v.itemsize())
+    return found
+
+
 def dot(MatMul row not None, a, b):
     """``np.dot`` of vectors and matrices that are of one of BLAS's dtypes together, or of integers; else None."""
     cdef Tensor x, y
@@ -253,6 +274,9 @@ def dot(MatMul row not None, a, b):
         return None
     x, y = a, b
     cdef int n = x.v.layout.ndim, m = y.v.layout.ndim
+    if n > 2 and 1 <= m <= 2 and x.v.dtype == y.v.dtype and info(x.v.dtype).kind in b"iu" and x.v.layout.size() \
+            and contiguous(x) and contiguous(y):
+        return dot_of_rows(row, x, y)
     if n < 1 or n > 2 or m < 1 or m > 2 or x.v.layout.shape()[n - 1] != y.v.layout.shape()[0]:
         return None
     common = x.v.dtype

@@ -248,9 +248,10 @@ cdef object quick_argsort(PyObject** args, Py_ssize_t n):
 cdef object quick_sorted(PyObject** args, Py_ssize_t n, bint indices):
     """Along the last axis, by NumPy's own loop without its Python."""
     cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
-    if t is None or n == 2 and (not t.v.layout.ndim or axis_of(<object>args[1], t.v.layout.ndim) != t.v.layout.ndim - 1):
-        return None
-    return ordered(t, indices, False)
+    cdef int axis = -1 if t is None else t.v.layout.ndim - 1
+    if axis >= 0 and n == 2:
+        axis = axis_of(<object>args[1], axis + 1)
+    return None if axis < 0 else ordered(t, axis, indices, False)
 
 
 cdef Tensor extremum(Tensor x, int what):

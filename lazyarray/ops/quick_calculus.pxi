@@ -185,22 +185,29 @@ cdef object quick_diff(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_cumsum(PyObject** args, Py_ssize_t n):
-    """``cumsum(a, axis)`` of a vector of floats or of integers of 64 bits."""
-    return run_along(b"+", args, n)
+    """``cumsum(a, axis)`` of floats or of integers of 64 bits."""
+    return run_along(b"+", np.add, args, n)
 
 
 cdef object quick_cumprod(PyObject** args, Py_ssize_t n):
-    """``cumprod(a, axis)`` of a vector of floats or of integers of 64 bits."""
-    return run_along(b"*", args, n)
+    """``cumprod(a, axis)`` of floats or of integers of 64 bits."""
+    return run_along(b"*", np.multiply, args, n)
 
 
-cdef object run_along(char sign, PyObject** args, Py_ssize_t n):
+cdef object run_along(char sign, object ufunc, PyObject** args, Py_ssize_t n):
     """``cumsum(a, axis, dtype, out)`` without a dtype, ``out`` a vector like ``a``, if there is one."""
     cdef Tensor x, out, made
-    if not 1 <= n <= 4 or n > 1 and <object>args[1] is not None and not is_first_axis(<object>args[1]) \
-            or n > 2 and <object>args[2] is not None:
+    cdef int axis
+    if not 1 <= n <= 4 or n > 2 and <object>args[2] is not None:
         return None
     x = first_array(args)
+    if x is not None and x.v.layout.ndim > 1:
+        axis = -1 if n == 1 or not are_none(args, 2, n) else axis_of(<object>args[1], x.v.layout.ndim)
+        made = None if axis < 0 or running_of(sign, info(x.v.dtype).type_num) is NULL \
+            else accumulated(<Ufunc>row_of(ufunc), x, axis, None)
+        return made
+    if n > 1 and <object>args[1] is not None and not is_first_axis(<object>args[1]):
+        return None
     if n < 4 or <object>args[3] is None:
         return running_now(sign, x)
     if x is None or Py_TYPE(<object>args[3]) != type_of_arrays():

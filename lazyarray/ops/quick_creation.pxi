@@ -44,39 +44,56 @@ cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
 
 
 cdef object quick_copy(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None or not contiguous(t) else duplicate(t)
+    """``copy(a, order)``."""
+    cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
+    if t is None or n == 2 and not is_word(args[1], "K"):
+        return None if t is None else quick_copy_method(args, n)
+    return duplicate(t) if contiguous(t) else ordered_copy(t, True) if in_fortran_order(t) else None
 
 
 cdef object quick_empty(PyObject** args, Py_ssize_t n):
-    if n != 1 and n != 2:
+    return new_in_order(args, n, 1)
+
+
+cdef Tensor new_in_order(PyObject** args, Py_ssize_t n, Py_ssize_t at):
+    """An unwritten array of a shape, with the dtype at ``at``, then ``ctx=None, order="C", device=None``."""
+    cdef Tensor t
+    if not at <= n <= at + 4 or n > at + 1 and <object>args[at + 1] is not None or n > at + 3 and <object>args[at + 3] is not None:
         return None
-    return of_shape(<object>args[0], <object>args[1] if n == 2 else None)
+    cdef bint fortran = n > at + 2 and is_word(args[at + 2], "F")
+    if n > at + 2 and not fortran and not is_word(args[at + 2], "C"):
+        return None
+    t = of_shape(<object>args[0], <object>args[at] if n > at else None)
+    if t is not None and fortran:
+        lay_in_fortran_order(t)
+    return t
 
 
 cdef object _zero = 0  # in every dtype no bit is set
 
 
 cdef object quick_zeros(PyObject** args, Py_ssize_t n):
-    return filled(quick_empty(args, n), _zero)
+    return filled(new_in_order(args, n, 1), _zero)
 
 
 cdef object quick_ones(PyObject** args, Py_ssize_t n):
-    return filled(quick_empty(args, n), True)
+    return filled(new_in_order(args, n, 1), True)
 
 
 cdef object quick_full(PyObject** args, Py_ssize_t n):
-    """``full(shape, fill_value, dtype)`` of a number."""
+    """``full(shape, fill_value, dtype, ...)`` of a number."""
     cdef int code
-    if n != 2 and n != 3:
+    cdef PyObject* placed[6]
+    if not 2 <= n <= 6:
         return None
-    dtype = <object>args[2] if n == 3 else None
-    if dtype is None:
+    memcpy(placed, args, n * sizeof(PyObject*))
+    if n == 2 or <object>args[2] is None:
         code = number_code(<object>args[1])
         if code < 0:
             return None
         dtype = np_dtype(code)
-    return filled(of_shape(<object>args[0], dtype), <object>args[1])
+        placed[2] = <PyObject*>dtype
+    return filled(new_in_order(placed, max(n, 3), 2), <object>args[1])
 
 
 cdef int number_code(object o) noexcept:

@@ -39,11 +39,14 @@ cdef object quick_vdot(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_inner(PyObject** args, Py_ssize_t n):
-    """The product of two vectors."""
-    if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]) \
-            or (<Tensor>args[0]).v.layout.ndim != 1 or (<Tensor>args[1]).v.layout.ndim != 1:
+    """The product of vectors and matrices."""
+    cdef Tensor x, y
+    if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]):
         return None
-    return dot(_products, <object>args[0], <object>args[1])
+    x, y = <Tensor>args[0], <Tensor>args[1]
+    if not 1 <= x.v.layout.ndim <= 2 or not 1 <= y.v.layout.ndim <= 2:
+        return None
+    return dot(_products, x, y if y.v.layout.ndim == 1 else transposed(y))
 
 
 cdef object quick_norm(PyObject** args, Py_ssize_t n):

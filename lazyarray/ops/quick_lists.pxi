@@ -1,15 +1,15 @@
 # Native ways for lists: of numbers, of lists of numbers, of small arrays. None where they hold anything else.
 
 
-cdef Tensor of_arrays(object items, int axis=0, bint any_order=False):
+cdef Tensor of_arrays(object items, int axis=0, bint in_c_order=False):
     """An array of arrays of one shape and dtype along a new axis, all at hand, not large; None for anything else.
 
-    Of vectors, and of those of which a new one is in C order, unless ``any_order``.
+    ``in_c_order``: in whatever order they are.
     """
     cdef npy_intp shape[kMaxDims]
     cdef npy_intp steps[kMaxDims]
     cdef Tensor first, t, out
-    cdef npy_intp i = 0, nbytes
+    cdef npy_intp i = 0
     cdef int d, ndim
     if not len(items) or not Py_TYPE(items[0]) == type_of_arrays() or not may_run_now():
         return None
@@ -21,24 +21,21 @@ cdef Tensor of_arrays(object items, int axis=0, bint any_order=False):
         if not Py_TYPE(o) == type_of_arrays():
             return None
         t = <Tensor>o
-        if t.v.dtype != first.v.dtype or not t.v.layout.same_shape(first.v.layout) or not t.v.near() \
-                or not (any_order or contiguous(t) or descends(t)):
+        if t.v.dtype != first.v.dtype or not t.v.layout.same_shape(first.v.layout) or not t.v.near():
             return None
     for d in range(ndim + 1):
         shape[d] = <npy_intp>len(items) if d == axis else first.v.layout.shape()[d - (d > axis)]
     out = small_array(first.v.dtype, ndim + 1, shape, True)
     if out is None:
         return None
+    if not in_c_order and ndim > 1:
+        lay_as_joined(out, tuple(items), axis)
     for d in range(ndim):
         steps[d] = out.v.layout.strides()[d + (d >= axis)]
-    nbytes = first.v.layout.size() * first.v.itemsize()
     for o in items:
         t = <Tensor>o
-        if axis == 0 and contiguous(t):
-            memcpy(out.v.chunk.data + i * nbytes, t.v.elements(), nbytes)
-        else:
-            copy_steps(<int>t.v.itemsize(), out.v.chunk.data + i * out.v.layout.strides()[axis], steps,
-                       t.v.elements(), t.v.layout.strides(), t.v.layout.shape(), ndim)
+        copy_steps(<int>t.v.itemsize(), out.v.chunk.data + i * out.v.layout.strides()[axis], steps,
+                   t.v.elements(), t.v.layout.strides(), t.v.layout.shape(), ndim)
         i += 1
     return written(out)
 

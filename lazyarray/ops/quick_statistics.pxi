@@ -149,6 +149,26 @@ cdef bint take_flag(PyObject** args, Py_ssize_t n, Py_ssize_t at, bint* flag) no
     return at >= n or flag[0] or <object>args[at] is False
 
 
+cdef object _numpys_moments = (_methods._mean, _methods._var, _methods._std)
+
+
+cdef bint is_of_numpys(Tensor x, str ours) except -1:
+    """Whether a moment of that array is a call of NumPy's, should it be recorded: it is none of these dtypes."""
+    return x.v.layout.ndim > 0 and x.v.layout.size() > 0 and info(x.v.dtype).kind in b"fc" and chr(info(x.v.dtype).code) not in ours
+
+
+cdef object numpys_moment(int which, Tensor x, object axis, npy_intp ddof, bint keepdims):
+    """The mean (0), ``var`` (1) or ``std`` (2) of an array, by NumPy, at once; None for any other."""
+    cdef int i
+    if axis is not None and type(axis) is not int and type(axis) is not tuple:
+        return None
+    for i in range(x.v.layout.ndim):
+        if ddof >= x.v.layout.shape()[i]:  # there may be a warning
+            return None
+    more = (ddof,) if which else ()
+    return direct_call(_numpys_moments[which], (x, axis, None, None, *more, keepdims), PY_SSIZE_T_MAX, _DIRECT_LENGTH, 1)
+
+
 cdef object quick_mean(PyObject** args, Py_ssize_t n):
     """``mean(a, axis, dtype, out, keepdims, where)``."""
     cdef double values[_STATISTIC]
@@ -156,8 +176,12 @@ cdef object quick_mean(PyObject** args, Py_ssize_t n):
     cdef bint keepdims
     cdef npy_intp i
     cdef Tensor x = numbers_in(<object>args[0]) if 1 <= n <= 6 else None
-    if x is None or not are_none(args, 2, min(n, 4)) or not take_flag(args, n, 4, &keepdims) or not is_everywhere(args, n, 5) \
-            or not take_lines(x, <object>args[1] if n > 1 else None, values, &lines, False):
+    if x is None or not are_none(args, 2, min(n, 4)) or not take_flag(args, n, 4, &keepdims) or not is_everywhere(args, n, 5):
+        return None
+    axis = <object>args[1] if n > 1 else None
+    if is_of_numpys(x, "fdFD"):
+        return numpys_moment(0, x, axis, 0, keepdims)
+    if not take_lines(x, axis, values, &lines, False):
         return None
     learn_to_add()
     for i in range(lines.outer * lines.inner):
@@ -192,8 +216,12 @@ cdef object moment(PyObject** args, Py_ssize_t n, bint root):
     cdef Tensor x = numbers_in(<object>args[0]) if 1 <= n <= 9 else None
     if x is None or not are_none(args, 2, min(n, 4)) or not take_flag(args, n, 5, &keepdims) \
             or not is_everywhere(args, n, 6) or not are_none(args, 7, n) \
-            or n > 4 and (type(<object>args[4]) is not int or not index_of(<object>args[4], &ddof)) \
-            or not take_lines(x, <object>args[1] if n > 1 else None, values, &lines, False) or ddof >= lines.length:
+            or n > 4 and (type(<object>args[4]) is not int or not index_of(<object>args[4], &ddof)):
+        return None
+    axis = <object>args[1] if n > 1 else None
+    if is_of_numpys(x, "fd"):
+        return numpys_moment(1 + root, x, axis, ddof, keepdims)
+    if not take_lines(x, axis, values, &lines, False) or ddof >= lines.length:
         return None
     learn_to_add()
     for i in range(lines.outer * lines.inner):

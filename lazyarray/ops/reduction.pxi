@@ -180,7 +180,8 @@ cdef class Reduction(Row):
         cdef bint replays = False
         cdef Tensor source = x
         cdef Tensor values = None
-        kernel = None if l.size() == 0 or buffered else self.kernel_for(x.v.dtype, code)
+        # ... and with an output it goes backwards along no axis that it can turn round.
+        kernel = None if l.size() == 0 or buffered or out is not None and goes_backwards(l) else self.kernel_for(x.v.dtype, code)
         if kernel is not None and x.v.dtype != (<_Kernel>kernel).k.dtypes[0]:
             narrow = self.narrow_kernel(x.v.dtype, code)
             if narrow is not None and x.v.on_host():

@@ -32,6 +32,15 @@ cdef bint lies_forwards(Layout* l) noexcept:
     return True
 
 
+cdef bint goes_backwards(const Layout* l) noexcept:
+    """Whether a step along an axis is one down."""
+    cdef int i
+    for i in range(l.ndim):
+        if l.strides()[i] < 0 and l.shape()[i] > 1:
+            return True
+    return False
+
+
 cdef bint slowest_first(const Layout* l, npy_intp item, int* order) noexcept:
     """Sorts axes by their steps, as NumPy's iterator does; whether the array is then contiguous.
 
@@ -152,7 +161,7 @@ cdef int instructions_of(const Axes* axes, const Kernel* kernel) noexcept:
         # Where steps grow smaller from axis to axis, NumPy goes along them as it would were there no gaps; but of
         # two axes that are both reduced it takes many elements at a time, in a buffer.
         for i in range(n):
-            if axes.si[i] <= 0 or i and axes.si[i] > axes.si[i - 1]:
+            if axes.si[i] == 0 or i and abs(axes.si[i]) > abs(axes.si[i - 1]):
                 return 0
         if axes.reduced == every and n > 1 and kernel.split != SPLIT_ANY:
             return 0

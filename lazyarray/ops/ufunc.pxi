@@ -25,6 +25,21 @@ def row_of(ufunc):
     return _ufuncs.get(ufunc)
 
 
+cdef enum:
+    _FEW_BYTES = 8192  # on the stack
+
+
+cdef tuple _OUT = ("out",), _OUT_WHERE = ("out", "where")
+
+
+cdef object on_memory(Tensor t, bint writable):
+    """A NumPy array on the memory of a tensor, which outlives it."""
+    cdef cnp.dtype d = np_dtype(t.v.dtype)
+    Py_INCREF(d)  # stolen
+    return PyArray_NewFromDescr(&PyArray_Type, d, t.v.layout.ndim, t.v.layout.shape(), t.v.layout.strides(), t.v.elements(),
+                                NPY_ARRAY_WRITEABLE if writable else 0, None)
+
+
 cdef class Ufunc(UfuncMethods):
     """An elementwise op that runs the compiled loops of a NumPy ufunc.
 
@@ -388,10 +403,51 @@ cdef class Ufunc(UfuncMethods):
         found = tuple([r.inputs[i] for i in range(self.nin)])
         return codes if found == codes and np_dtype(r.outputs[0]) == dtypes[self.nin] else ()
 
+    cdef bint write_few(self, tuple args, Tensor out, dict kwargs) except -1:
+        """The call on the memory of few elements at hand, for which NumPy keeps the GIL; whether that was possible."""
+        cdef char before[_FEW_BYTES]
+        cdef PyObject* given[6]
+        cdef npy_intp low = 0, high = 0
+        cdef int n = 0
+        cdef Tensor t
+        cdef char* start
+        if not recorder().policy.direct_bytes or not may_run_now() or unwritable(out) or is_scalar(out) \
+                or not at_hand(out.v.chunk, True) or out.v.layout.size() > _COPIED_WITH_THE_GIL:
+            return False
+        out.v.layout.extent(out.v.itemsize(), low, high)
+        if high - low > _FEW_BYTES:
+            return False
+        cdef list operands = [None] * (len(args) + 1 + len(kwargs))
+        for o in (*args, out, *kwargs.values()):
+            if Py_TYPE(o) == type_of_arrays():
+                t = <Tensor>o
+                if not t.v.at_hand() or not (t.v.device() == out.v.device()) or t.v.layout.size() > _COPIED_WITH_THE_GIL:
+                    return False
+                o = on_memory(t, t is out)
+            elif type(o) is not float and type(o) is not int and type(o) is not bool:
+                return False
+            operands[n] = o
+            given[n] = <PyObject*>o
+            n += 1
+        start = out.v.chunk.data + low
+        memcpy(before, start, high - low)
+        try:
+            PyObject_Vectorcall(self.ufunc, given, len(args), <PyObject*>(_OUT_WHERE if kwargs else _OUT))
+        except BaseException as exc:
+            memcpy(start, before, high - low)
+            if not isinstance(exc, Exception):
+                raise
+            refused(exc)  # made again, the long way
+            return False
+        changed(out.v.chunk)
+        return True
+
     cdef object python(self, tuple args, object out, dict kwargs):
         """The op as one instruction that calls the ufunc itself: `where=`, odd operands."""
         cdef Tensor t, result
         ufunc = self.ufunc
+        if out is not None and len(kwargs) == ("where" in kwargs) and self.write_few(args, <Tensor>out, kwargs):
+            return out
         if out is not None and "where" in kwargs and len(kwargs) == 1 and not any(
                 [is_tensor(a) and a is not out and shares(out, a) for a in args]):
             def masked(to, where, *operands):

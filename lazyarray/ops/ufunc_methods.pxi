@@ -1,6 +1,66 @@
 # NumPy's methods of ufuncs: reduce, accumulate, outer, at.
 
 
+cdef dict _folds = {}  # by ufunc and dtype: a loop for such operands and results, or False
+
+
+cdef Tensor folded_now(object ufunc, Tensor x, object along):
+    """``ufunc.reduce`` of an array at hand along an axis, by its loop; None where it isn't that simple."""
+    cdef npy_intp shape[kMaxDims]
+    cdef npy_intp steps[3]
+    cdef npy_intp n = x.v.layout.size(), size = x.v.itemsize(), step = size, outer = 1, length, inner = 1, i, j
+    cdef int ndim = x.v.layout.ndim, axis = 0 if along is None and ndim == 1 else axis_of(along, ndim)
+    cdef char* args[3]
+    cdef Kernel* k
+    cdef Tensor out
+    if axis < 0 or n < 2 or not may_run_now() or not x.v.near() or n * size > LIGHT_TIMES * most_bytes(True):
+        return None
+    if ndim == 1:
+        step = x.v.layout.strides()[0]
+    elif not contiguous(x):
+        return None
+    key = (ufunc, x.v.dtype)
+    found = _folds.get(key)
+    if found is None:
+        d = np_dtype(x.v.dtype)
+        found = False
+        # Of integers alone, whose order doesn't matter; and where there is an identity, as these loops raise nothing.
+        if d.kind in "biu" and ufunc.identity is not None and f"{d.char}{d.char}->{d.char}" in ufunc.types:
+            one = np.asarray(ufunc.reduce(np.zeros(0, d)))
+            if one.dtype == d:
+                found = _Kernel.__new__(_Kernel)
+                (<_Kernel>found).k = k = loop_kernel(ufunc.__name__, REDUCE, 1, 1, ufunc, (d, d, d))
+                memcpy(k.identity, cnp.PyArray_DATA(one), d.itemsize)
+        _folds[key] = found
+    if found is False:
+        return None
+    k = (<_Kernel>found).k
+    for i in range(ndim):
+        if i < axis:
+            outer *= x.v.layout.shape()[i]
+        elif i > axis:
+            inner *= x.v.layout.shape()[i]
+        if i != axis:
+            shape[i - (i > axis)] = x.v.layout.shape()[i]
+    length = x.v.layout.shape()[axis]
+    out = new_element(x.v.dtype, cpu0()) if ndim == 1 else small_array(x.v.dtype, ndim - 1, shape, True)
+    if out is None:
+        return None
+    for i in range(outer * inner):
+        memcpy(out.v.elements() + i * size, k.identity, size)
+    steps[0] = steps[2] = 0 if inner == 1 else size
+    steps[1] = step
+    args[0] = args[2] = out.v.elements()
+    args[1] = x.v.elements()
+    for i in range(outer):
+        for j in range(1 if inner == 1 else length):
+            k.fn(args, &length if inner == 1 else &inner, steps, k.data)
+            args[1] += size * (length if inner == 1 else inner)
+        args[0] += size * inner
+        args[2] = args[0]
+    return out if ndim == 1 else written(out)
+
+
 cdef class UfuncMethods(Row):
     """What an elementwise op does besides being called."""
 
@@ -53,7 +113,13 @@ cdef class UfuncMethods(Row):
                 result = (<Reduction>row).folded(array, axis, dtype, keepdims)
                 if result is not None:
                     return result
-            result = direct_call(self.ufunc.reduce, (array, axis, dtype, None, keepdims))
+            if row is None and dtype is None and keepdims is False and Py_TYPE(array) == type_of_arrays():
+                result = folded_now(self.ufunc, <Tensor>array, axis)
+                if result is not None:
+                    return handed(result)
+            # Without a row what is recorded is a call of NumPy's, too.
+            result = direct_call(self.ufunc.reduce, (array, axis, dtype, None, keepdims), PY_SSIZE_T_MAX, _DIRECT_LENGTH,
+                                 LIGHT_TIMES if row is None else 0)
             if result is not None:
                 return of_class_of(array, result)
         result = handed(self.method("reduce", array, axis, dtype, out, keepdims, *args, **kwargs))

@@ -92,3 +92,23 @@ def test_flags_of_halves(columns):
                 product = np.asarray(x @ y)
             told.append((product.tobytes(), [str(w.message) for w in met]))
         assert told[0] == told[1], odd
+
+
+@pytest.mark.parametrize("dtype", "Bhld")
+def test_dots_of_stacks(dtype, direct):
+    for shape in ((2, 3, 4), (4, 1, 6), (3, 0, 4), (3, 4, 0), (4, 77, 77), (2, 3, 4, 5)):
+        a = matrix((int(np.prod(shape[:-1])), shape[-1]), dtype, 0).reshape(shape)
+        for b in (matrix((shape[-1], 3), dtype, 1), matrix((shape[-1], 1), dtype, 1)[:, 0]):
+            for turn in (lambda v: v, lambda v: v[::-1], lambda v: v.swapaxes(0, 1)):
+                got, want = la.dot(turn(la.array(a)), la.array(b)), np.dot(turn(a), b)
+                same(got, want)
+                assert got.strides == want.strides or not want.size
+            same(la.array(a).dot(la.array(b)), a.dot(b))
+        same(la.inner(la.array(a[0]), la.array(a[0])), np.inner(a[0], a[0].copy()))
+        x = la.array(a[0])
+        same(la.inner(x, x), np.inner(a[0], a[0]))
+        if a.ndim == 3 and a.size:
+            same(la.inner(x, x[0]), np.inner(a[0], a[0, 0]))
+            same(la.inner(x[0], x), np.inner(a[0, 0], a[0]))
+            with pytest.raises(ValueError):
+                la.inner(x, x[:, :-1])

@@ -496,3 +496,23 @@ def test_complex_numbers_in_place(dtype, direct):
         np.square(x, out=x)
         la.square(ours, out=ours)
         assert ours.asnumpy().tobytes() == x.tobytes()
+
+
+def test_tables_of_points(direct):
+    for n in (0, 1, 37, 3000, 6000, 40_000):
+        x, y, w = rng.random((3, n))
+        ours = la.array(x), la.array(y), la.array(w)
+        for args in ({}, {"bins": 8}, {"bins": [3, 70]}, {"bins": 9, "range": [[0, 2], [0, 1]]}):
+            for more in ({}, {"density": True}, {"weights": 2}):
+                if n == 0 and "density" in more:
+                    continue
+                theirs = {**more, **({"weights": w} if "weights" in more else {})}
+                named = {**more, **({"weights": ours[2]} if "weights" in more else {})}
+                want = np.histogram2d(x, y, **args, **theirs)
+                got = la.histogram2d(*ours[:2], **args, **named)
+                for g, v in zip(got, want, strict=True):
+                    np.testing.assert_array_equal(g.asnumpy(), v, strict=True)
+        for bins in ("sturges", "sqrt", "rice"):
+            np.testing.assert_array_equal(
+                la.histogram_bin_edges(ours[0], bins).asnumpy(), np.histogram_bin_edges(x, bins)
+            )

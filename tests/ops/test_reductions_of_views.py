@@ -33,7 +33,8 @@ def views(rng):
             a = la.lib.stride_tricks.sliding_window_view(a, width, axis)
             x = sliding_window_view(x, width, axis)
         elif step == 3:
-            x, a = x[..., ::-1], a[..., ::-1]
+            key = (slice(None),) * int(rng.integers(x.ndim)) + (slice(None, None, -1),)
+            x, a = x[key], a[key]
         elif step == 4 and x.ndim < 4:
             x, a = x[..., None, :], a[..., None, :]
         elif x.ndim < 4:
@@ -80,3 +81,66 @@ def test_a_sum_in_which_an_axis_has_no_steps():
     got = la.broadcast_to(la.array(x).transpose(2, 1, 0)[:, :, None], (3, 130, 2, 19))
     same(got.sum(3), view.sum(3))
     same(got.sum((0, 3)), view.sum((0, 3)))
+
+
+@pytest.mark.parametrize("n", [2, 3, 9, 130, 5000, 40_000])
+@pytest.mark.parametrize("dtype", [*DTYPES, "g", "u4"])
+def test_views_that_go_backwards(n, dtype, direct):
+    rng = np.random.default_rng(n)
+    base = (rng.standard_normal((n, 3)) * 100).astype(dtype)
+    for turn in (
+        lambda v: v[::-1],
+        lambda v: v[:, ::-1],
+        lambda v: v[::-2, ::-1],
+        lambda v: v.T[::-1],
+        lambda v: v[::-1, 0],
+        lambda v: v[::-3, 1],
+        lambda v: v.reshape(-1)[::-1],
+    ):
+        x, a = turn(base), turn(la.array(base))
+        for name in ("sum", "prod", "max", "min", "any", "all", "mean", "var")[
+            : None if n < 99 else 7
+        ]:
+            for axis in (None, *range(x.ndim)):
+                if name in ("max", "min") and dtype == "D":
+                    continue
+                with np.errstate(all="ignore"):
+                    want = getattr(np, name)(x, axis)
+                    same(getattr(la, name)(a, axis), want)
+                    if name in ("sum", "max") and axis == 0:
+                        out, to = np.zeros_like(want), la.zeros(want.shape, want.dtype)
+                        getattr(np, name)(x, axis, out=out)
+                        same(getattr(la, name)(a, axis, out=to), out)
+
+
+NAMES = "bitwise_and bitwise_or bitwise_xor gcd lcm hypot subtract logical_and logical_xor"
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+def test_ops_that_are_no_functions(name, direct):
+    rng = np.random.default_rng(0)
+    for dtype in ("i1", "u4", "i8", "?", "f8"):
+        for shape in [
+            (0,),
+            (1,),
+            (2,),
+            (37,),
+            (6000,),
+            (90_000,),
+            (3, 4),
+            (4, 0),
+            (70, 80),
+            (2, 3, 4),
+            (2, 30, 500),
+        ]:
+            x = rng.integers(0, 99, shape).astype(dtype)
+            for turn in (lambda v: v, lambda v: v[::-1], lambda v: v[::2], lambda v: v.T):
+                v, a = turn(x), turn(la.array(x))
+                for axis in (0, -1, None):
+                    try:
+                        want = getattr(np, name).reduce(v, axis)
+                    except (TypeError, ValueError):
+                        with pytest.raises((TypeError, ValueError)):
+                            getattr(la, name).reduce(a, axis)
+                        continue
+                    same(getattr(la, name).reduce(a, axis), want)
