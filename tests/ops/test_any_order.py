@@ -8,7 +8,7 @@ import pytest
 
 import lazyarray as la
 
-from .compare import layouts, pending, same, to_la
+from .compare import asynchronous, layouts, pending, same, to_la
 
 pytestmark = pytest.mark.host
 rng = np.random.default_rng(5)
@@ -51,10 +51,19 @@ def test_joins_lie_as_numpys(name, shape, direct):
             ours = to_la([x, y])
             want = JOINS[name](np, [x, y])
             as_numpys(JOINS[name](la, ours), want)
-            if dtype == "f8" and name != "with a list":
-                with pending(ours[1]):
-                    got = JOINS[name](la, ours)
-                as_numpys(got, want)
+
+
+@asynchronous
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("name", JOINS)
+def test_joins_of_what_is_pending(name, shape, direct):
+    base = rng.random(shape)
+    for x, y in itertools.product(layouts(base), repeat=2):
+        if x.shape == y.shape:
+            ours = to_la([x, y])
+            with pending() if name == "with a list" else pending(ours[1]):
+                got = JOINS[name](la, ours)
+            as_numpys(got, JOINS[name](np, [x, y]))
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "?", "c16", "g"])
