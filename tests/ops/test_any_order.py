@@ -137,6 +137,16 @@ def test_along_an_axis_in_any_order(dtype, direct):
                 as_numpys(la.cumprod(a, axis=axis), np.cumprod(x, axis=axis))
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "e", "c16"])
+def test_sorts_of_zeros_and_what_is_no_number(dtype, direct):
+    for shape in ((3, 40), (40, 3), (17, 19), (80, 90), (100, 200), (4, 5, 6)):
+        values = np.array([0.0, -0.0, np.nan, -np.nan, 1, np.inf, -np.inf], dtype)
+        base = rng.choice(values, shape)
+        for x, axis in itertools.product(layouts(base), range(len(shape))):
+            got, want = la.sort(to_la(x), axis).asnumpy(), np.sort(x, axis)
+            assert got.tobytes() == want.tobytes()
+
+
 @pytest.mark.parametrize("dtype", ["e", "F", "D", "g", "G", "f8"])
 def test_moments_of_what_numpy_adds_up(dtype, direct):
     for shape in [(1,), (37,), (3, 4), (4, 1), (0, 3), (6000,), (70, 90), (60_000,)]:
