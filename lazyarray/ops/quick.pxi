@@ -246,12 +246,43 @@ cdef object quick_argsort(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_sorted(PyObject** args, Py_ssize_t n, bint indices):
-    """Along the last axis, by NumPy's own loop without its Python."""
+    """Along an axis, by NumPy's own loop without its Python."""
     cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
     cdef int axis = -1 if t is None else t.v.layout.ndim - 1
     if axis >= 0 and n == 2:
         axis = axis_of(<object>args[1], axis + 1)
-    return None if axis < 0 else ordered(t, axis, indices, False)
+    if axis < 0:
+        return None
+    found = ordered(t, axis, indices, False)
+    return found if found is not None or indices else sorted_across(t, axis)
+
+
+cdef enum:
+    _SORTED_BYTES = 1 << 16  # which NumPy sorts at the call, too
+
+
+cdef Tensor sorted_across(Tensor x, int axis):
+    """A sorted copy of a small array in C or Fortran order along an axis whose elements don't lie together; else None."""
+    cdef Kernel* k
+    cdef Tensor lines, out, to
+    cdef int n = x.v.layout.ndim
+    cdef npy_intp length = x.v.layout.shape()[axis], size = x.v.itemsize(), i
+    cdef bint fortran = in_fortran_order(x)
+    if not x.v.layout.size() or x.v.layout.size() * size > _SORTED_BYTES or not fortran and not contiguous(x):
+        return None
+    k = along_kernel("sort", 2, x.v.dtype)
+    lines = None if k is NULL else ordered_copy(axis_moved(x, axis, n - 1), False)
+    out = None if lines is None else small_array(x.v.dtype, n, x.v.layout.shape(), True)
+    if out is None:
+        return None
+    for i in range(x.v.layout.size() // length):
+        (<Along*>k.data).put_in_order(lines.v.elements() + i * length * size, length)
+    if fortran:
+        lay_in_fortran_order(out)
+    to = axis_moved(out, axis, n - 1)
+    copy_steps(<int>size, out.v.chunk.data, to.v.layout.strides(), lines.v.elements(), lines.v.layout.strides(),
+               lines.v.layout.shape(), n)
+    return written(out)
 
 
 cdef Tensor extremum(Tensor x, int what):

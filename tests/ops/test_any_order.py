@@ -8,7 +8,7 @@ import pytest
 
 import lazyarray as la
 
-from .compare import layouts, pending, same, to_la
+from .compare import asynchronous, layouts, pending, same, to_la
 
 pytestmark = pytest.mark.host
 rng = np.random.default_rng(5)
@@ -51,10 +51,19 @@ def test_joins_lie_as_numpys(name, shape, direct):
             ours = to_la([x, y])
             want = JOINS[name](np, [x, y])
             as_numpys(JOINS[name](la, ours), want)
-            if dtype == "f8" and name != "with a list":
-                with pending(ours[1]):
-                    got = JOINS[name](la, ours)
-                as_numpys(got, want)
+
+
+@asynchronous
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("name", JOINS)
+def test_joins_of_what_is_pending(name, shape, direct):
+    base = rng.random(shape)
+    for x, y in itertools.product(layouts(base), repeat=2):
+        if x.shape == y.shape:
+            ours = to_la([x, y])
+            with pending() if name == "with a list" else pending(ours[1]):
+                got = JOINS[name](la, ours)
+            as_numpys(got, JOINS[name](np, [x, y]))
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "?", "c16", "g"])
@@ -126,6 +135,16 @@ def test_along_an_axis_in_any_order(dtype, direct):
                 as_numpys(la.argsort(a, axis, stable=True), np.argsort(x, axis, stable=True))
             with np.errstate(all="ignore"):
                 as_numpys(la.cumprod(a, axis=axis), np.cumprod(x, axis=axis))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "e", "c16"])
+def test_sorts_of_zeros_and_what_is_no_number(dtype, direct):
+    for shape in ((3, 40), (40, 3), (17, 19), (80, 90), (100, 200), (4, 5, 6)):
+        values = np.array([0.0, -0.0, np.nan, -np.nan, 1, np.inf, -np.inf], dtype)
+        base = rng.choice(values, shape)
+        for x, axis in itertools.product(layouts(base), range(len(shape))):
+            got, want = la.sort(to_la(x), axis).asnumpy(), np.sort(x, axis)
+            assert got.tobytes() == want.tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["e", "F", "D", "g", "G", "f8"])
