@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-
 _MOST = 2**63 - 1
 
 

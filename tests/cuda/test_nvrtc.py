@@ -24,7 +24,9 @@ def _library() -> ctypes.CDLL | None:
         return ctypes.CDLL(path)
     for folder in _folders():
         for path in sorted(folder.glob("libnvrtc.so*")):
-            for other in folder.glob("libnvrtc-builtins.so*"):  # found by its name, once it is loaded
+            for other in folder.glob(
+                "libnvrtc-builtins.so*"
+            ):  # found by its name, once it is loaded
                 ctypes.CDLL(str(other))
             return ctypes.CDLL(str(path))
     return None
