@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from lazyarray import _ndarray
-from lazyarray._ndarray import NDArray, Scalar
+from lazyarray._ndarray import NDArray, Scalar, power_row, product_axes
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows, reductions
-from lazyarray.ops._rows import expect_derived
+from lazyarray.ops._rows import asks, expect_derived, is_written_here, told_of
 from lazyarray.ops.operators import METHODS, REFLECTED
+from lazyarray.protocols.dispatch import known
 
 __all__: list[str] = []
 
@@ -45,6 +46,7 @@ _KEEP = """argpartition argsort around astype choose clip count_nonzero cumprod 
 _WRAPPED = (*_MOMENTS, "median")
 _DROP = ("asarray", "ascontiguousarray", "asfortranarray", "einsum", "isin", "linalg.norm")
 
+_PYTHONS = (int, float, complex, list, tuple, str, bytes, type(None))  # none of them defers
 _new = NDArray.__new__
 
 
@@ -74,12 +76,23 @@ class _Free:
         del array.__dict__[self._name]
 
 
+def _told_ours(way: Callable[..., Any]) -> Callable[..., Any]:
+    """An ``__array_ufunc__`` of a module with lazyarray in NumPy's place: NumPy tells so, too."""
+
+    @wraps(way)
+    def told(self: Any, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        return way(self, known(ufunc), method, *inputs, **named)
+
+    return told
+
+
 class Derived(NDArray):
     """The base of classes that programs derive from ``NDArray``."""
 
     grad: Any = _Free()
     context: Any = _Free()
     ctx: Any = _Free()
+    __array_priority__ = 0.0  # as NumPy's arrays have it
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         # As NumPy's: the arguments are ndarray's, and an __init__ of the program's may take others.
@@ -99,6 +112,10 @@ class Derived(NDArray):
             [attrgetter(name)(np) for name in names] for names in (_KEEP, _WRAPPED, _DROP)
         ]
         expect_derived(Derived, keep, wrapped, drop, _array_wrap)
+        way = cls.__array_ufunc__
+        found = next(c for c in cls.__mro__ if "__array_ufunc__" in vars(c))
+        if (found is cls or not issubclass(found, Derived)) and is_written_here(way):
+            cls.__array_ufunc__ = _told_ours(way)  # type: ignore[method-assign]
 
     def __array_finalize__(self, obj: Any) -> None:
         """Called for each new array of the class; ``obj`` is what it was made of, or None."""
@@ -120,12 +137,12 @@ class Derived(NDArray):
         plain = _rows.array(result) if number else result
         return self.__array_wrap__(plain, context, number)
 
-    def _overrides(self) -> bool:
-        """Whether the class says itself what ufuncs make of its arrays."""
-        return type(self).__array_ufunc__ is not Derived.__array_ufunc__
-
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """A call of NumPy's ufunc: its result is of the first operand's class."""
+        operands = *inputs, *kwargs.get("out", ())
+        if asks(*operands) or (asks(self) and asks(*operands, others=True)):
+            return NotImplemented  # as NumPy's: the class says it itself, or nobody does
+        ufunc = getattr(ufunc, "ufunc", ufunc)  # super() is told of ours, too
         first = next((x for x in inputs if isinstance(x, Derived)), None)
         plain = [NDArray.view(x, type=NDArray) if isinstance(x, Derived) else x for x in inputs]
         result = NDArray.__array_ufunc__(self, ufunc, method, *plain, **kwargs)
@@ -190,7 +207,7 @@ def _method(name: str) -> Callable[..., Any]:
 
         @wraps(base)
         def method(self: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-            if ufunc is not None and self._overrides():
+            if ufunc is not None and asks(self):
                 return ufunc.reduce(self, axis, *args, **kwargs)
             found = base(NDArray.view(self, type=NDArray), axis, *args, **kwargs)
             given = any(found is x for x in (*args, *kwargs.values()))  # as out
@@ -204,28 +221,60 @@ def _method(name: str) -> Callable[..., Any]:
     return method
 
 
-def _operator(name: str, ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
+def _defers(self: Any, other: Any, inplace: bool = False) -> bool:
+    """Whether an operator leaves the turn to the other operand: NumPy's binop_should_defer."""
+    if type(other) is type(self) or isinstance(other, (Scalar, np.generic, *_PYTHONS)):
+        return False
+    if type(other) in (NDArray, np.ndarray):
+        return False
+    way = getattr(type(other), "__array_ufunc__", self)
+    if way is not self:
+        return not inplace and way is None
+    if not inplace and isinstance(other, type(self)):  # which has had its turn
+        return False
+    return _priority(self) < _priority(other)
+
+
+def _priority(o: Any) -> float:
+    try:
+        return float(getattr(o, "__array_priority__", -1e6))
+    except Exception:  # none that is a number, which NumPy passes over
+        return -1e6
+
+
+def _operator(name: str, row: Any, reflected: bool) -> Callable[..., Any]:
     base: Any = getattr(NDArray, name)
+    ufunc = row.ufunc
+    power = name == "__pow__"
 
     @wraps(base)
     def method(self: Any, *others: Any) -> Any:
-        if self._overrides() and len(others) < 2:
-            operands = (*others, self) if reflected else (self, *others)
-            return self.__array_ufunc__(ufunc, "__call__", *operands)
-        operands = (*others, self) if reflected else (self, *others)
-        return self._wrapped(base(self, *others), (ufunc, operands[: ufunc.nin], 0))
+        operands = ((*others, self) if reflected else (self, *others))[: ufunc.nin]
+        if not asks(self, *others) or (len(others) > 1 and others[1] is not None):
+            return self._wrapped(base(self, *others), (ufunc, operands, 0))
+        if others and not reflected and _defers(self, others[0]):
+            return NotImplemented
+        if power and (short := power_row(self, others[0])) is not None:
+            return told_of(short, "__call__", (self,), {})
+        return told_of(row, "__call__", operands, {})
 
     return method
 
 
-def _inplace(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
+def _inplace(name: str, row: Any) -> Callable[..., Any]:
     base: Any = getattr(NDArray, name)
+    named = {"__ipow__": power_row}.get(name, lambda a, b: None)
 
     @wraps(base)
     def method(self: Any, other: Any) -> Any:
-        if self._overrides():
-            return self.__array_ufunc__(ufunc, "__call__", self, other, out=(self,))
-        return base(self, other)
+        if not asks(self, other):
+            return base(self, other)
+        if _defers(self, other, inplace=True):
+            return NotImplemented
+        if (short := named(self, other)) is not None:
+            return told_of(short, "__call__", (self,), {"out": (self,)})
+        more = {"axes": product_axes(self)} if name == "__imatmul__" else {}
+        return told_of(row, "__call__", (self, other), {"out": (self,), **more})
 
     return method
 
@@ -237,9 +286,9 @@ def _property(name: str) -> property:
 
 for _rows_of, _reflected in ((METHODS, False), (REFLECTED, True)):
     for _name, _row in _rows_of.items():
-        setattr(Derived, _name, _operator(_name, _row.ufunc, _reflected))
+        setattr(Derived, _name, _operator(_name, _row, _reflected))
         if hasattr(NDArray, _inplaces := _name.replace("__", "__i", 1)) and not _reflected:
-            setattr(Derived, _inplaces, _inplace(_inplaces, _row.ufunc))
+            setattr(Derived, _inplaces, _inplace(_inplaces, _row))
 for _name in _METHODS:
     setattr(Derived, _name, _method(_name))
 for _name in _PROPERTIES:

@@ -57,6 +57,7 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
     return <PyObject*>found
 
 
+cdef bint derived_made = False     # whether there are classes that programs derive from arrays
 cdef object _derived = None        # the base of classes that programs derive from arrays, once there is one
 cdef frozenset _keep_class = frozenset()  # NumPy's functions whose results are of their first operand's class
 cdef frozenset _wrap_class = frozenset()  # ... which the class's __array_wrap__ makes
@@ -70,10 +71,12 @@ def expect_derived(kind, keep, wrapped, drop, wrap):
     class's ``__array_wrap__`` makes so; of those of ``drop`` they are of no derived class.
     ``wrap`` is then the arrays' ``__array_wrap__``, which methods of such classes call.
     """
-    global _derived, _keep_class, _wrap_class, _drop_class
+    global _derived, derived_made, _derived_own, _keep_class, _wrap_class, _drop_class
     put_in_type(type_of_arrays(), "__array_wrap__", wrap)
     _derived, _wrap_class, _drop_class = kind, frozenset(wrapped), frozenset(drop)
     _keep_class = _wrap_class | frozenset(keep)
+    _derived_own = _PyType_Lookup(<PyTypeObject*>kind, "__array_ufunc__")
+    derived_made = True
 
 
 cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t flags,
@@ -109,33 +112,91 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
 cdef dict _AS_IF_NOT = {"axis": 0, "dtype": None, "out": None, "keepdims": False}
 
 
-cdef object told_by_class(Row row, str method, tuple inputs, dict given):
-    """What an operand's class says itself that a method of a ufunc gives; NotImplemented: none says anything."""
+cdef PyObject* _derived_own = NULL  # what such classes have as __array_ufunc__ that define none
+
+
+cdef bint says_itself(object o) except -1:
+    """Whether an operand's class says itself what ufuncs do (NEP 13)."""
+    if is_tensor(o):
+        return derived_made and isinstance(o, _derived) \
+            and _PyType_Lookup(Py_TYPE(o), "__array_ufunc__") != _derived_own
+    return is_foreign(o)
+
+
+cdef bint is_derived(object o) except -1:
+    return derived_made and isinstance(o, _derived)
+
+
+cdef bint is_told(object o) except -1:
+    """The same of arrays of ours: of classes that programs derive."""
+    return is_tensor(o) and says_itself(o)
+
+
+def asks(*operands, bint others=False):
+    """Whether a ufunc of these is asked of a class that a program derives, or of one of ``others``."""
+    return any([says_itself(o) if others else is_told(o) for o in operands])
+
+
+cdef tuple given_out(object out):
+    """``out`` as NumPy's protocol has it: a tuple; empty where there is none."""
+    if type(out) is not tuple:
+        out = (out,)
+    return () if all([o is None for o in <tuple>out]) else out
+
+
+cdef int put_in_turn(object o, list asked) except -1:
+    """Adds one of each class to those that are asked, a derived class before its base (NEP 13, NEP 18)."""
+    kind = type(o)
+    i = len(asked)
+    for k, a in enumerate(asked):
+        if kind is type(a):
+            return 0
+        if i > k and issubclass(kind, type(a)):
+            i = k
+    asked.insert(i, o)
+    return 0
+
+
+cdef object told_by_class(Row row, str method, tuple inputs, dict named):
+    """What an operand's class says itself that a ufunc, or a method of it, gives (NEP 13); NotImplemented: none does."""
     cdef list asked = []
-    for x in inputs:
-        if is_tensor(x) and _derived is None or type(x) is list or type(x) is int or type(x) is float:
-            continue
-        if _derived is not None and isinstance(x, _derived):
-            if x._overrides() and not asked:
-                return x.__array_ufunc__(row.ufunc, method, *inputs, **told(given))
-        elif is_foreign(x):
-            asked.append(x)
+    cdef tuple out = given_out(named.get("out"))
+    cdef bint one_of_ours = False
+    refuses = None
+    for o in inputs + out if out else inputs:
+        if type(o) is not list and type(o) is not int and type(o) is not float and says_itself(o):
+            put_in_turn(o, asked)
+            one_of_ours = one_of_ours or is_tensor(o)
+        elif derived_made and not is_tensor(o) and getattr(type(o), "__array_ufunc__", o) is None:
+            refuses = o
     if not asked:
         return NotImplemented
-    found = told_here(row, method, asked, inputs, told(given))
-    return getattr(row.ufunc, method)(*inputs, **told(given)) if found is NotImplemented else found
+    if one_of_ours and refuses is not None:
+        raise TypeError(f"operand {type(refuses).__name__!r} does not support ufuncs (__array_ufunc__=None)")
+    named = {name: value for name, value in named.items() if name != "out"}
+    if out:
+        named["out"] = out
+    if one_of_ours or any([is_written_here(type(o).__array_ufunc__) for o in asked]):
+        return told_in_turn(row, method, asked, inputs, named)
+    return NotImplemented if method == "__call__" else getattr(row.ufunc, method)(*inputs, **named)
 
 
-cdef object told_here(Row row, str method, list asked, tuple inputs, dict named):
-    """What classes say of a ufunc, of which one is written with lazyarray in NumPy's place; NotImplemented: none is."""
-    if not any([is_written_here(type(o).__array_ufunc__) for o in asked]):
-        return NotImplemented
+cdef object told_in_turn(Row row, str method, list asked, tuple inputs, dict named):
+    """What the first of these classes that knows an answer says; each is told of the ufunc that its module knows."""
     for o in asked:
-        found = o.__array_ufunc__(row, method, *inputs, **named)
+        way = type(o).__array_ufunc__
+        if way is None:
+            raise TypeError(f"operand {type(o).__name__!r} does not support ufuncs (__array_ufunc__=None)")
+        found = way(o, row if is_written_here(way) else row.ufunc, method, *inputs, **named)
         if found is not NotImplemented:
             return found
     raise TypeError(f"operand type(s) all returned NotImplemented from __array_ufunc__({row!r}, {method!r}, ...): "
                     + ", ".join([repr(type(o).__name__) for o in inputs]))
+
+
+def told_of(Row row, str method, tuple inputs, dict named):
+    """The same for the operators and methods of classes that programs derive: ``asks`` has said so."""
+    return told_by_class(row, method, inputs, named)
 
 
 cdef dict told(dict given):
@@ -148,16 +209,20 @@ cdef inline object of_class_of(object x, object result):
     return result if _derived is None or not isinstance(x, _derived) else x._wrapped(result)
 
 
-cdef object overridden(object ufunc, PyObject** args, size_t flags, PyObject* names):
-    """What an operand's class makes of a ufunc itself, by ``__array_ufunc__``; NotImplemented where none does."""
+cdef object overridden(Row row, Py_ssize_t nin, PyObject** args, size_t flags, PyObject* names):
+    """What the class of an operand, or of ``out``, that a program derives makes of a ufunc; NotImplemented: none."""
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
-    for i in range(n):
-        if isinstance(<object>args[i], _derived) and (<object>args[i])._overrides():
-            named = dict_of(args, n, names)
-            if "out" in named and type(named["out"]) is not tuple:
-                named["out"] = (named["out"],)
-            return (<object>args[i]).__array_ufunc__(ufunc, "__call__", *tuple_of(args, n), **named)
-    return NotImplemented
+    cdef bint found = False
+    for i in range(n if names is NULL else n + len(<tuple>names)):
+        o = <object>args[i]
+        if is_told(o) or type(o) is tuple and any([is_told(part) for part in <tuple>o]):
+            found = True
+    if not found:
+        return NotImplemented
+    named = dict_of(args, n, names)
+    if n > nin:
+        named["out"] = tuple_of(args + nin, n - nin)
+    return told_by_class(row, "__call__", tuple_of(args, min(n, nin)), named)
 
 
 cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* names) except -1:
@@ -260,9 +325,9 @@ cdef object of_its_class(object function, object host, tuple given, dict named):
 cdef tuple _NAMES = ("np", "numpy", "la", "lazyarray", "xp")
 
 
-cdef bint is_written_here(object method) except -1:
+cpdef bint is_written_here(object method) except -1:
     """Whether a method's module has lazyarray in NumPy's place: then its functions are what that compares with."""
-    names = getattr(method, "__globals__", None)
+    names = getattr(getattr(method, "__wrapped__", method), "__globals__", None)
     if type(names) is not dict:
         return False
     meant = [(<dict>names).get(name) for name in _NAMES]
@@ -287,16 +352,13 @@ cdef object of_classes_here(object function, tuple given, dict named):
 
 
 cdef int ask_all(object values, list asked, int* left) except -1:
-    """Gathers one of each class that answers functions, a derived class before its base, as NEP 18 has it."""
+    """Gathers one of each class that answers functions."""
     for o in values:
         left[0] -= 1
         if left[0] < 0:
             return 0
         if type(o) is list or type(o) is tuple:
             ask_all(o, asked, left)
-        elif answers_functions(o, left) and type(o) not in [type(a) for a in asked]:
-            i = 0
-            while i < len(asked) and not issubclass(type(o), type(asked[i])):
-                i += 1
-            asked.insert(i, o)
+        elif answers_functions(o, left):
+            put_in_turn(o, asked)
     return 0

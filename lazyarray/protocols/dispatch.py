@@ -204,6 +204,13 @@ def _counterpart(module: str, name: str) -> Callable[..., Any] | None:
     return space if callable(space) else None
 
 
+def known(ufunc: Any) -> Any:
+    """NumPy's ufunc as a module knows it that has lazyarray in NumPy's place."""
+    name = getattr(ufunc, "__name__", "")
+    found = _counterpart("numpy", name) if getattr(np, name, None) is ufunc else None
+    return ufunc if found is None else found
+
+
 def _save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
     """``numpy.save``, an .npy file, not lazyarray's archive of the same name."""
     np.save(file, values(arr, "numpy.save"), allow_pickle)
