@@ -156,7 +156,7 @@ cdef class NDArray(Array):
     def __imatmul__(self, other):
         if derived_made and is_told(other):
             return told_by_class(_matmul, "__call__", (self, other), {"out": (self,), "axes": product_axes(self)})
-        if not (<Tensor>self).v.layout.ndim or np.ndim(other) < 2:
+        if not (<Tensor>self).v.layout.ndim or (other.ndim if is_tensor(other) else np.ndim(other)) < 2:
             raise ValueError("inplace matrix multiplication requires the first operand to have at least one "
                              "and the second at least two dimensions.")
         if is_tensor(other):

@@ -199,3 +199,110 @@ def test_a_class_is_told_of_the_ufunc_that_its_module_knows(kind):
         names = {"np": la, "numpy": np, "d": d, "x": la.ones(3), "s": la.ones(3).sum()}
         eval(call, names | {"f": np.float64(2), "duck": duck})
         assert module.seen and all(u is ufunc for u in module.seen), call
+
+
+FUNCTIONS = """concatenate([a, a]) | append(a, a) | any(a) | allclose(a, a)
+broadcast_arrays(a, a) | choose([0, 1, 0], [a, a]) | block([a, a]) | histogram(a)
+apply_along_axis(sum, 0, a) | average(a) | clip(a, 0, 1) | real(a) | dot(a, a)
+where([1, 0, 1], a, a) | stack([a, a]) | linalg.inv(m) | linalg.norm(a) | fft.fft(a) | sort(a)
+std(a) | cumsum(a) | sum(a) | mean(a, axis=0) | median(a) | interp(a, a, a)
+einsum("i,i", a, a) | tile(a, 2) | full_like(a, 1) | zeros_like(a) | kron(a, a) | cross(a, a)
+diff(a) | ptp(a) | trace(m) | outer(a, a) | unique(a) | searchsorted(a, 1) | nonzero(a)
+array_equal(a, a) | nan_to_num(a) | percentile(a, 5) | copyto(a, a) | result_type(a)
+array_str(a) | put(a, 0, 1) | linalg.solve(m, a) | polyfit(a, a, 1) | asarray(a, like=a)
+arange(3, like=a) | broadcast_to(a, (2, 3)) | meshgrid(a, a) | around(a) | hstack([a, a])
+pad(a, 1) | roll(a, 1) | select([[1, 0, 1]], [a]) | concatenate([x, a]) | stack((a, x))
+max(a, initial=3.0) | nanmax(a) | interp(x, x, a) | concatenate([x, b]) | concatenate([a, s])
+max(x) | zeros(3, like=p)"""
+
+
+def answering(xp):
+    asked = []
+
+    class Answers(xp.ndarray):
+        def __array_function__(self, func, types, args, kwargs):
+            names = [t.__name__.replace("NDArray", "ndarray") for t in types]
+            asked.append((type(self).__name__, func.__name__, names, told(args), told(kwargs)))
+            return super().__array_function__(func, types, args, kwargs)
+
+    class Under(Answers):
+        def __array_function__(self, func, types, args, kwargs):
+            asked.append(("under", func.__name__))
+            return NotImplemented
+
+    class Plain(xp.ndarray):
+        pass
+
+    class Fails(xp.ndarray):
+        def __array_function__(self, func, types, args, kwargs):
+            return NotImplemented
+
+    a, x = xp.arange(1.0, 4.0), xp.ones(3)
+    m = xp.eye(3) * 2 + xp.ones((3, 3))
+    names = {"a": a.view(Answers), "m": m.view(Answers), "s": a.view(Under), "b": a.view(Fails)}
+    return asked, names | {"x": x, "p": x.view(Plain), "sum": sum, "np": np, "xp": xp}
+
+
+def values(x):
+    if isinstance(x, (tuple, list)):
+        return [values(part) for part in x]
+    if isinstance(x, (np.ndarray, np.generic, la.NDArray)):
+        return np.round(np.asarray(x), 6).tolist()
+    return x if isinstance(x, (int, float, str, type(None))) else type(x).__name__
+
+
+@pytest.mark.parametrize("call", calls(FUNCTIONS))
+def test_a_class_is_asked_for_functions(call):
+    """Once, with what the call was given; ``super()`` runs the function as if no class answered."""
+    found = []
+    for xp in (np, la):
+        asked, names = answering(xp)
+        try:
+            made = values(eval("xp." + call, names))
+        except TypeError:
+            made = "TypeError"
+        found.append((asked[:1], made))
+    if call != "result_type(a)":  # a class of dtypes
+        assert found[1] == found[0]
+    assert found[1][0] == found[0][0]
+
+
+METHODS = """a.sum() | a.mean() | a.std() | a.any() | a.cumsum() | a.dot(a) | a.clip(0, 1)
+a.take([0]) | a.argsort() | a.sort() | a.repeat(2) | a.round() | a.ravel() | a.reshape(3, 1)
+a.transpose() | m.trace() | a.nonzero() | a.searchsorted(2) | a.copy() | a.astype(int)
+a.squeeze() | a.max() | a.argmax() | a.put(0, 1) | a.partition(1) | a.argpartition(1)
+m.diagonal() | a.flatten() | repr(a) | str(a) | a + 1 | a @ a | a ** 2 | a[0] | a[[0, 1]]
+a.__setitem__(0, a[0]) | 1 in a | a.real | a.T | xp.add(a, 1) | xp.add.reduce(a) | xp.array(a)
+xp.asarray(a) | list(a) | a.cumsum(out=a) is a | a.tolist() | a.__copy__() | a.__deepcopy__({})
+a.__imatmul__(m) | divmod(a, 2) | a == a"""
+
+
+@pytest.mark.parametrize("call", calls(METHODS))
+def test_a_class_is_not_asked_for_methods(call):
+    found = []
+    for xp in (np, la):
+        asked, names = answering(xp)
+        found.append(told(eval(call, names)))
+        assert not asked
+    assert found[0] == found[1]
+
+
+def test_a_module_with_lazyarray_in_numpys_place_is_told_of_its_functions():
+    module = types.ModuleType("here")
+    module.np = la
+    exec(
+        """
+seen = []
+class Mine(np.ndarray):
+    def __array_function__(self, func, types, args, kwargs):
+        seen.append(func)
+        return func._implementation(*[a.view(np.ndarray) for a in args], **kwargs)
+""",
+        vars(module),
+    )
+    d = la.arange(3.0).view(module.Mine)
+    assert la.sort(d).tolist() == np.sort(d).tolist() == [0, 1, 2]
+    assert float(la.median(d)) == 1
+    assert float(la.sum(d)) == float(np.sum(d)) == 3
+    assert module.seen == [la.sort, la.sort, la.median, la.sum, la.sum]
+    assert not hasattr(la.asarray, "_implementation") and not hasattr(la.add, "_implementation")
