@@ -154,12 +154,19 @@ cdef class NDArray(Array):
         return inplace(_power, self, other)
 
     def __imatmul__(self, other):
-        if not (<Tensor>self).v.layout.ndim or np.ndim(other) < 2:
+        if derived_made and is_told(other):
+            return told_by_class(_matmul, "__call__", (self, other), {"out": (self,), "axes": product_axes(self)})
+        if not (<Tensor>self).v.layout.ndim or (other.ndim if is_tensor(other) else np.ndim(other)) < 2:
             raise ValueError("inplace matrix multiplication requires the first operand to have at least one "
                              "and the second at least two dimensions.")
         if is_tensor(other):
             return _matmul.product(self, <Tensor>other, self)
         return operated_inplace(_matmul, self, other)
+
+
+cpdef list product_axes(Tensor a):
+    """What NumPy has its ufunc know in ``a @= b``."""
+    return [(-1,), (-2, -1), (-1,)] if a.v.layout.ndim == 1 else [(-2, -1)] * 3
 
 
 set_array_type(NDArray)

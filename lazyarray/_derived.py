@@ -12,24 +12,31 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy._core import umath
 
 from lazyarray import _ndarray
-from lazyarray._ndarray import NDArray, Scalar
+from lazyarray._ndarray import NDArray, Scalar, power_row, product_axes
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows, reductions
-from lazyarray.ops._rows import expect_derived
+from lazyarray.ops._rows import asks, expect_derived, is_written_here, told_of
 from lazyarray.ops.operators import METHODS, REFLECTED
+from lazyarray.protocols.dispatch import known
 
 __all__: list[str] = []
 
-_METHODS = """__copy__ __deepcopy__ all any argsort astype byteswap choose clip
+_METHODS = """__copy__ __deepcopy__ all any argpartition argsort astype byteswap choose clip
     compress conj conjugate copy cumprod cumsum detach diagonal dot flatten max mean
     min prod ravel repeat reshape round squeeze std sum swapaxes take transpose""".split()
+_OTHERS = """argmax argmin nonzero partition put searchsorted sort trace""".split()
 _MOMENTS = ("mean", "std", "var")
 _REDUCTIONS = {
     **{name: row.ufunc for name, row in reductions.TABLE.items()},
     **dict.fromkeys(_MOMENTS),
 }
+_RUNNING = {"cumprod": np.multiply, "cumsum": np.add}
+_ADDING = ("mean", "prod", "std", "sum", "var")  # which have a dtype to add in
+_PARAMETERS = ("dtype", "out", "keepdims", "initial", "where")
+_NUMBERS = ("dot", "take")  # a number of theirs is one, and no array of the class
 _PROPERTIES = ("T", "mT", "real", "imag")
 
 # Functions of NumPy's, besides ufuncs and their reductions, that give one of their first operand's
@@ -43,8 +50,12 @@ _KEEP = """argpartition argsort around astype choose clip count_nonzero cumprod 
     ravel repeat reshape roll rollaxis rot90 round sort squeeze swapaxes take take_along_axis tile
     transpose unique unique_values zeros_like""".split()
 _WRAPPED = (*_MOMENTS, "median")
+_GIVE_NUMBERS = """count_nonzero dot inner nanpercentile nanquantile percentile quantile
+    take""".split()  # what these give as a number is one
 _DROP = ("asarray", "ascontiguousarray", "asfortranarray", "einsum", "isin", "linalg.norm")
 
+_PYTHONS = (int, float, complex, list, tuple, str, bytes, type(None))  # none of them defers
+_clip: Any = vars(umath)["clip"]  # np.clip is no ufunc
 _new = NDArray.__new__
 
 
@@ -74,12 +85,23 @@ class _Free:
         del array.__dict__[self._name]
 
 
+def _told_ours(way: Callable[..., Any]) -> Callable[..., Any]:
+    """A protocol's method of a module with lazyarray in NumPy's place: NumPy tells it of ours."""
+
+    @wraps(way)
+    def told(self: Any, called: Any, *args: Any, **named: Any) -> Any:
+        return way(self, known(called), *args, **named)
+
+    return told
+
+
 class Derived(NDArray):
     """The base of classes that programs derive from ``NDArray``."""
 
     grad: Any = _Free()
     context: Any = _Free()
     ctx: Any = _Free()
+    __array_priority__ = 0.0  # as NumPy's arrays have it
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         # As NumPy's: the arguments are ndarray's, and an __init__ of the program's may take others.
@@ -98,7 +120,13 @@ class Derived(NDArray):
         keep, wrapped, drop = [
             [attrgetter(name)(np) for name in names] for names in (_KEEP, _WRAPPED, _DROP)
         ]
-        expect_derived(Derived, keep, wrapped, drop, _array_wrap)
+        numbers = [getattr(np, name) for name in _GIVE_NUMBERS]
+        expect_derived(Derived, keep, wrapped, drop, numbers, _array_wrap)
+        for name in ("__array_ufunc__", "__array_function__"):
+            way = getattr(cls, name)
+            found = next(c for c in cls.__mro__ if name in vars(c))
+            if (found is cls or not issubclass(found, Derived)) and is_written_here(way):
+                setattr(cls, name, _told_ours(way))
 
     def __array_finalize__(self, obj: Any) -> None:
         """Called for each new array of the class; ``obj`` is what it was made of, or None."""
@@ -120,18 +148,25 @@ class Derived(NDArray):
         plain = _rows.array(result) if number else result
         return self.__array_wrap__(plain, context, number)
 
-    def _overrides(self) -> bool:
-        """Whether the class says itself what ufuncs make of its arrays."""
-        return type(self).__array_ufunc__ is not Derived.__array_ufunc__
-
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """A call of NumPy's ufunc: its result is of the first operand's class."""
+        operands = *inputs, *kwargs.get("out", ())
+        if asks(*operands) or (asks(self) and asks(*operands, others=True)):
+            return NotImplemented  # as NumPy's: the class says it itself, or nobody does
+        ufunc = getattr(ufunc, "ufunc", ufunc)  # super() is told of ours, too
         first = next((x for x in inputs if isinstance(x, Derived)), None)
         plain = [NDArray.view(x, type=NDArray) if isinstance(x, Derived) else x for x in inputs]
         result = NDArray.__array_ufunc__(self, ufunc, method, *plain, **kwargs)
         if first is None or "out" in kwargs:
             return result
         return first._wrapped(result, (ufunc, inputs, 0) if method == "__call__" else None)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """A call of a function, which is done as if no class had anything to say of it."""
+        if not all(issubclass(kind, (Tensor, np.ndarray)) for kind in types):
+            return NotImplemented
+        plain = NDArray.view(self, type=NDArray)  # nobody is asked for that
+        return NDArray.__array_function__(plain, func, types, args, kwargs)
 
     def _like(self, result: Any) -> Any:
         """A result as one of the class: arrays are, of no axes, too; all else isn't changed."""
@@ -183,65 +218,176 @@ def _array_wrap(self: Any, array: Any, context: Any = None, return_scalar: bool 
     return array[()] if return_scalar and array.ndim == 0 else array
 
 
+def _plain(x: Any) -> Any:
+    """An argument without derived classes."""
+    if type(x) in (list, tuple):
+        return type(x)(map(_plain, x))
+    return NDArray.view(x, type=NDArray) if isinstance(x, Derived) else x
+
+
+def _unasked(base: Any) -> Callable[..., Any]:
+    """A method that asks no class that answers functions: methods are not functions to NumPy."""
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(self).__array_function__ is Derived.__array_function__:
+            return base(self, *args, **kwargs)
+        values = [*args, *kwargs.values()]
+        plain = [_plain(x) for x in values]
+        found = base(
+            _plain(self), *plain[: len(args)], **dict(zip(kwargs, plain[len(args) :], strict=True))
+        )
+        return next((x for x, p in zip(values, plain, strict=True) if found is p), found)
+
+    return call
+
+
 def _method(name: str) -> Callable[..., Any]:
     base = getattr(NDArray, name)
+    run = _unasked(base)
     if name in _REDUCTIONS:
         ufunc = _REDUCTIONS[name]
 
         @wraps(base)
         def method(self: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-            if ufunc is not None and self._overrides():
-                return ufunc.reduce(self, axis, *args, **kwargs)
+            if ufunc is not None and asks(self):
+                named = dict(
+                    zip(_PARAMETERS if name in _ADDING else _PARAMETERS[1:], args, strict=False)
+                )
+                return _reduced(self, ufunc, axis, **named, **kwargs)
             found = base(NDArray.view(self, type=NDArray), axis, *args, **kwargs)
             given = any(found is x for x in (*args, *kwargs.values()))  # as out
             return found if given else self._wrapped(found)
+    elif name in _RUNNING:
+
+        @wraps(base)
+        def method(self: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+            if not asks(self):
+                return self._like(run(self, axis, dtype, out))
+            x = self.ravel() if axis is None and self.ndim != 1 else self
+            given = {"dtype": dtype, "axis": axis or 0, "out": out}
+            given = {key: value for key, value in given.items() if value is not None}
+            return _RUNNING[name].accumulate(x, **given)
+    elif name == "clip":
+
+        @wraps(base)
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not asks(self, *args, *kwargs.values()):
+                return self._like(run(self, *args, **kwargs))
+            return _clipped(self, *args, **kwargs)
     else:
 
         @wraps(base)
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            return self._like(base(self, *args, **kwargs))
+            found = run(self, *args, **kwargs)
+            number = name in _NUMBERS and isinstance(found, Scalar)
+            return found if number else self._like(found)
 
     return method
 
 
-def _operator(name: str, ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
+def _reduced(
+    x: Any,
+    ufunc: Any,
+    axis: Any,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = np._NoValue,
+    where: Any = True,
+) -> Any:
+    """A reduction as NumPy's methods ask for it, which pass all of this on."""
+    if ufunc not in (np.logical_or, np.logical_and):
+        return ufunc.reduce(x, axis, dtype, out, keepdims, initial, where)
+    dtype = np.dtype(bool)
+    if where is True:
+        return ufunc.reduce(x, axis, dtype, out, keepdims)
+    return ufunc.reduce(x, axis, dtype, out, keepdims, where=where)
+
+
+def _clipped(x: Any, min: Any = None, max: Any = None, out: Any = None, **more: Any) -> Any:
+    """``clip`` as NumPy's method asks for it."""
+    if min is None and max is None:
+        return np.positive(x, out=out, **more)
+    if min is None:
+        return np.minimum(x, max, out=out, **more)
+    if max is None:
+        return np.maximum(x, min, out=out, **more)
+    return _clip(x, min, max, out=out, **more)
+
+
+def _defers(self: Any, other: Any, inplace: bool = False) -> bool:
+    """Whether an operator leaves the turn to the other operand: NumPy's binop_should_defer."""
+    if type(other) is type(self) or isinstance(other, (Scalar, np.generic, *_PYTHONS)):
+        return False
+    if type(other) in (NDArray, np.ndarray):
+        return False
+    way = getattr(type(other), "__array_ufunc__", self)
+    if way is not self:
+        return not inplace and way is None
+    if not inplace and isinstance(other, type(self)):  # which has had its turn
+        return False
+    return _priority(self) < _priority(other)
+
+
+def _priority(o: Any) -> float:
+    try:
+        return float(getattr(o, "__array_priority__", -1e6))
+    except Exception:  # none that is a number, which NumPy passes over
+        return -1e6
+
+
+def _operator(name: str, row: Any, reflected: bool) -> Callable[..., Any]:
     base: Any = getattr(NDArray, name)
+    ufunc = row.ufunc
+    power = name == "__pow__"
 
     @wraps(base)
     def method(self: Any, *others: Any) -> Any:
-        if self._overrides() and len(others) < 2:
-            operands = (*others, self) if reflected else (self, *others)
-            return self.__array_ufunc__(ufunc, "__call__", *operands)
-        operands = (*others, self) if reflected else (self, *others)
-        return self._wrapped(base(self, *others), (ufunc, operands[: ufunc.nin], 0))
+        operands = ((*others, self) if reflected else (self, *others))[: ufunc.nin]
+        if not asks(self, *others) or (len(others) > 1 and others[1] is not None):
+            return self._wrapped(base(self, *others), (ufunc, operands, 0))
+        if others and not reflected and _defers(self, others[0]):
+            return NotImplemented
+        if power and (short := power_row(self, others[0])) is not None:
+            return told_of(short, "__call__", (self,), {})
+        return told_of(row, "__call__", operands, {})
 
     return method
 
 
-def _inplace(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
+def _inplace(name: str, row: Any) -> Callable[..., Any]:
     base: Any = getattr(NDArray, name)
+    named = {"__ipow__": power_row}.get(name, lambda a, b: None)
 
     @wraps(base)
     def method(self: Any, other: Any) -> Any:
-        if self._overrides():
-            return self.__array_ufunc__(ufunc, "__call__", self, other, out=(self,))
-        return base(self, other)
+        if not asks(self, other):
+            return base(self, other)
+        if _defers(self, other, inplace=True):
+            return NotImplemented
+        if (short := named(self, other)) is not None:
+            return told_of(short, "__call__", (self,), {"out": (self,)})
+        more = {"axes": product_axes(self)} if name == "__imatmul__" else {}
+        return told_of(row, "__call__", (self, other), {"out": (self,), **more})
 
     return method
 
 
 def _property(name: str) -> property:
     base = getattr(NDArray, name)
-    return property(lambda self: self._like(base.__get__(self)), base.__set__, doc=base.__doc__)
+    get = _unasked(base.__get__)
+    return property(lambda self: self._like(get(self)), base.__set__, doc=base.__doc__)
 
 
 for _rows_of, _reflected in ((METHODS, False), (REFLECTED, True)):
     for _name, _row in _rows_of.items():
-        setattr(Derived, _name, _operator(_name, _row.ufunc, _reflected))
+        setattr(Derived, _name, _operator(_name, _row, _reflected))
         if hasattr(NDArray, _inplaces := _name.replace("__", "__i", 1)) and not _reflected:
-            setattr(Derived, _inplaces, _inplace(_inplaces, _row.ufunc))
+            setattr(Derived, _inplaces, _inplace(_inplaces, _row))
 for _name in _METHODS:
     setattr(Derived, _name, _method(_name))
+for _name in _OTHERS:
+    setattr(Derived, _name, wraps(getattr(NDArray, _name))(_unasked(getattr(NDArray, _name))))
 for _name in _PROPERTIES:
     setattr(Derived, _name, _property(_name))
 Derived.__hash__ = None

@@ -102,8 +102,8 @@ from lazyarray.lazy._lazy cimport (
 )
 from lazyarray.storage._storage cimport Chunk, need_memory
 from lazyarray.lazy._lazy cimport noting
-from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, call_of_ufunc, calls_ufuncs, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, goes_first, has_own_way, is_foreign, is_held, is_operand, plain, masked_set, \
-    part_of, picked, picked_elements, raveled_in, reordered, reshaped, squeezed, store_item, stored_at, stored_elements, swapped, transposed, viewed_as
+from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, call_of_ufunc, calls_ufuncs, converted, converted_operand, derived_made, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, goes_first, has_own_way, is_derived, is_foreign, is_held, is_operand, is_told, plain, masked_set, \
+    part_of, picked, picked_elements, raveled_in, reordered, reshaped, squeezed, store_item, stored_at, stored_elements, swapped, told_by_class, transposed, viewed_as
 
 from lazyarray import _numpy_facts, autograd, functions, ops, protocols
 from lazyarray._flat import flagsobj, flatiter
@@ -114,7 +114,7 @@ from lazyarray.engine._engine import check_methods
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Unheld, attach_leaf, detached, gpu_view, leaf_grad
 from lazyarray.ops import names as op
-from lazyarray.ops._rows import hinted
+from lazyarray.ops._rows import asks, hinted
 from lazyarray.functions import indexing
 from lazyarray.functions._files import replacing
 
@@ -375,6 +375,8 @@ cdef class Array(Values):
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         # Mostly a NumPy scalar or array with an operator: np.float64(2) * x.
         cdef tuple given = inputs
+        if derived_made and asks(*inputs, *kwargs.get("out", ())):
+            return NotImplemented  # as NumPy's: the class says it itself, or nobody does
         if not kwargs and method == "__call__" and len(given) == 2:
             row = _rows_of.get(ufunc)
             a, b = number_again(given[0]), number_again(given[1])

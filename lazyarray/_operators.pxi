@@ -1,7 +1,7 @@
 # NDArray's operators: each slot calls its row of the op table.
 
 from lazyarray.lazy._lazy cimport NEGATIVE_EXPONENT
-from lazyarray.ops.operators import BINARY as _binary, COMPARISONS as _comparisons
+from lazyarray.ops.operators import BINARY as _binary, COMPARISONS as _comparisons, REFLECTED as _reflected
 
 
 cdef extern from "Python.h":
@@ -49,9 +49,29 @@ cdef inline bint is_usual(object o):
     return t is int or t is float or is_tensor(o)
 
 
+cdef inline bint meets_derived(Tensor self, object other) except -1:
+    """Whether a scalar's operator is that of another's class, which a program derives.
+
+    An array leaves the turn to it: as to Python such a class is one of its own.
+    """
+    return derived_made and is_scalar(self) and is_derived(other)
+
+
+cdef dict _reflected_of = {row: name for name, row in _reflected.items()}
+
+
+cdef object with_derived(Row row, object a, object b):
+    """``a op b`` of such two: as in NumPy by the ufunc, or by the method of a class that wants none."""
+    if getattr(type(b), "__array_ufunc__", a) is None:
+        return getattr(b, _reflected_of[row])(a)
+    return row(a, b)
+
+
 cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
     """``a op b``, of which ``self`` is one; `op` is what `quick` calls it."""
     cdef Tensor t
+    if meets_derived(self, b if a is self else a):
+        return with_derived(row, a, b)
     if self.v.drawn and not scalars_are_read and is_pythons(a) and is_pythons(b):
         return of_draws(row, op, a, b)
     if self.v.layout.ndim == 0 and op != NOT_QUICK and not scalars_are_read:
@@ -163,6 +183,8 @@ cdef inline bint is_whole(Tensor x) noexcept:
 cdef inline object logical(Ufunc row, int op, Tensor self, object a, object b):
     """``a op b``, of which ``self`` is one, for the operations on bits."""
     cdef Tensor t
+    if meets_derived(self, b if a is self else a):
+        return with_derived(row, a, b)
     if self.v.layout.ndim == 0 and not scalars_are_read and not self.v.drawn:
         if self.v.dtype == D_BOOL and op <= QUICK_XOR:
             t = quick_logic(op, self, b if a is self else a)
@@ -204,6 +226,8 @@ cdef object signed(object own, Ufunc row, Tensor a):
 cdef object divided(Tensor self, object a, object b):
     """``divmod(a, b)``."""
     cdef Tensor whole, rest
+    if meets_derived(self, b if a is self else a):
+        return with_derived(_divmod, a, b)
     if self.v.drawn and not scalars_are_read and is_pythons(a) and is_pythons(b):
         return of_draws(_floor_divide, QUICK_FLOOR, a, b), of_draws(_remainder, QUICK_MOD, a, b)
     if self.v.layout.ndim == 0 and not scalars_are_read:
@@ -220,6 +244,8 @@ cdef inline bint repeats(Tensor number, object other):
 
 
 cdef inline object inplace(Ufunc row, Tensor a, object b):
+    if derived_made and is_told(b):
+        return told_by_class(row, "__call__", (a, b), {"out": (a,)})
     return row.binary(a, b, a) if is_usual(b) else operated_inplace(row, a, b)
 
 
@@ -290,6 +316,19 @@ cdef Ufunc power_shortcut(Tensor a, object exponent):
     return None
 
 
+def power_row(Tensor a, exponent):
+    """The row that NumPy runs for ``a ** exponent`` with ``a`` alone; None: it is that of the power."""
+    t = type(exponent)
+    cdef bint inexact = info(a.v.dtype).kind in b"fc"
+    if t is int and exponent < 0 and not inexact:
+        return None
+    if not _powers_keep_dtypes:
+        return power_shortcut(a, exponent)
+    if t is int and (exponent == 2 or exponent == -1):
+        return _square if exponent == 2 else _reciprocal
+    return _sqrt if t is float and exponent == 0.5 and inexact else None
+
+
 cdef inline Ufunc power_for(Tensor a, object b):
     """Scalars and numbers have a power of their own, in the last bits."""
     if info(a.v.dtype).kind in b"biu" and (type(b) is float or type(b) is complex):
@@ -348,6 +387,8 @@ cdef class Operators(Tensor):
         if mod is not None:
             found = power_of_draw(self, other, mod) if (<Tensor>self).v.drawn else None
             return NotImplemented if found is None else found
+        if meets_derived(self, other):
+            return with_derived(_power, self, other)
         if (<Tensor>self).v.drawn:
             return binary(_power, QUICK_POWER, self, self, other)
         if is_tensor(other) and (<Tensor>other).v.drawn:
@@ -363,6 +404,8 @@ cdef class Operators(Tensor):
         return binary(power_for(self, other), QUICK_POWER, self, other, self)
 
     def __matmul__(self, other):
+        if meets_derived(self, other):
+            return with_derived(_matmul, self, other)
         if is_tensor(other):
             return handed(_matmul.product(self, <Tensor>other, None))
         return operated(_matmul, self, other)
@@ -376,6 +419,8 @@ cdef class Operators(Tensor):
 
     def __richcmp__(self, other, int op):
         cdef Tensor t
+        if meets_derived(self, other):
+            return NotImplemented  # NumPy's scalars leave it to the array, too
         if (<Tensor>self).v.layout.ndim == 0 and not scalars_are_read:
             t = quick_compare(op, self, other)
             if (<Tensor>self).v.drawn and is_pythons(other):

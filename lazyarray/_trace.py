@@ -80,4 +80,5 @@ def trace(*args: Any, **kwargs: Any) -> Any:
         return hosts.handed_over(np.trace, args, kwargs, error)
 
 
+trace._implementation = trace_of_matrix._implementation  # type: ignore[attr-defined]
 trace.__wrapped__ = trace_of_matrix  # type: ignore[attr-defined]  # whose signature is NumPy's

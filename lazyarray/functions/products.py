@@ -687,7 +687,7 @@ def kron(a: ArrayLike, b: ArrayLike) -> NDArray:
     return reshape(product, tuple([n * m for n, m in zip(x.shape, y.shape, strict=True)]))
 
 
-@_rows.public("trace")
+@_rows.public("trace", host=np.trace)
 def trace(
     a: ArrayLike,
     offset: int = 0,

@@ -183,8 +183,8 @@ cdef PyObject* call_row(PyObject* function, PyObject** args, size_t flags, PyObj
     """An elementwise op's call, or NumPy's."""
     if is_hosts_alone((<Ufunc>function).ufunc, args, flags, names):
         return of_hosts((<Ufunc>function).ufunc, args, flags)
-    if _derived is not None:
-        found = overridden((<Ufunc>function).ufunc, args, flags, names)
+    if derived_made:
+        found = overridden(<Ufunc>function, (<Ufunc>function).nin, args, flags, names)
         if found is not NotImplemented:
             Py_INCREF(found)
             return <PyObject*>found

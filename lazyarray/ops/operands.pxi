@@ -130,8 +130,7 @@ cdef object call_of_ufunc(object ufunc, tuple args):
     """A call of NumPy's own ufunc with arrays of ours, which asks them for their ``__array_ufunc__``."""
     global _ufunc_calls
     row = row_of(ufunc)
-    asked = [] if row is None else [o for o in args if is_foreign(o)]
-    found = told_here(row, "__call__", asked, args, {})
+    found = NotImplemented if row is None else told_by_class(row, "__call__", args, {})
     if found is not NotImplemented:
         return found
     _ufunc_calls += 1

@@ -57,23 +57,30 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
     return <PyObject*>found
 
 
+cdef bint derived_made = False     # whether there are classes that programs derive from arrays
 cdef object _derived = None        # the base of classes that programs derive from arrays, once there is one
 cdef frozenset _keep_class = frozenset()  # NumPy's functions whose results are of their first operand's class
 cdef frozenset _wrap_class = frozenset()  # ... which the class's __array_wrap__ makes
+cdef frozenset _number_class = frozenset()  # ... which give numbers as numbers
 cdef frozenset _drop_class = frozenset()  # ... that give arrays of no derived class
 
 
-def expect_derived(kind, keep, wrapped, drop, wrap):
+def expect_derived(kind, keep, wrapped, drop, numbers, wrap):
     """From now on operands may be of classes that programs derive: of ``kind``.
 
     ``keep`` are NumPy's functions whose results are of their first operand's class, ``wrapped`` those that the
-    class's ``__array_wrap__`` makes so; of those of ``drop`` they are of no derived class.
+    class's ``__array_wrap__`` makes so; of those of ``drop`` they are of no derived class,
+    and numbers of those of ``numbers`` are none.
     ``wrap`` is then the arrays' ``__array_wrap__``, which methods of such classes call.
     """
-    global _derived, _keep_class, _wrap_class, _drop_class
+    global _derived, derived_made, _derived_own, _derived_functions, _keep_class, _wrap_class, _drop_class, _number_class
     put_in_type(type_of_arrays(), "__array_wrap__", wrap)
     _derived, _wrap_class, _drop_class = kind, frozenset(wrapped), frozenset(drop)
+    _number_class = frozenset(numbers)
     _keep_class = _wrap_class | frozenset(keep)
+    _derived_own = _PyType_Lookup(<PyTypeObject*>kind, "__array_ufunc__")
+    _derived_functions = _PyType_Lookup(<PyTypeObject*>kind, "__array_function__")
+    derived_made = True
 
 
 cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t flags,
@@ -88,6 +95,8 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
         if host in _drop_class and isinstance(<object>result, _derived):
             found = (<object>result).view(type_object(type_of_arrays()))
         n = min(n, 1) if host in _keep_class else 0
+        if n and host in _number_class and (not is_tensor(<object>result) or is_scalar(<Tensor>result)):
+            n = 0
     for i in range(n):
         if isinstance(<object>args[i], _derived):
             if names is not NULL and "out" in <tuple>names:
@@ -109,33 +118,96 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
 cdef dict _AS_IF_NOT = {"axis": 0, "dtype": None, "out": None, "keepdims": False}
 
 
-cdef object told_by_class(Row row, str method, tuple inputs, dict given):
-    """What an operand's class says itself that a method of a ufunc gives; NotImplemented: none says anything."""
+cdef PyObject* _derived_own = NULL  # what such classes have as __array_ufunc__ that define none
+
+
+cdef PyObject* _derived_functions = NULL  # ... as __array_function__
+
+
+cdef bint says_itself(object o) except -1:
+    """Whether an operand's class says itself what ufuncs do (NEP 13)."""
+    if is_tensor(o):
+        return derived_made and isinstance(o, _derived) \
+            and _PyType_Lookup(Py_TYPE(o), "__array_ufunc__") != _derived_own
+    return is_foreign(o)
+
+
+cdef bint is_derived(object o) except -1:
+    return derived_made and isinstance(o, _derived)
+
+
+cdef bint is_told(object o) except -1:
+    """The same of arrays of ours: of classes that programs derive."""
+    return is_tensor(o) and says_itself(o)
+
+
+def asks(*operands, bint others=False):
+    """Whether a ufunc of these is asked of a class that a program derives, or of one of ``others``."""
+    return any([says_itself(o) if others else is_told(o) for o in operands])
+
+
+cdef tuple given_out(object out):
+    """``out`` as NumPy's protocol has it: a tuple; empty where there is none."""
+    if type(out) is not tuple:
+        out = (out,)
+    return () if all([o is None for o in <tuple>out]) else out
+
+
+cdef int put_in_turn(object o, list asked) except -1:
+    """Adds one of each class to those that are asked, a derived class before its base (NEP 13, NEP 18)."""
+    kind = type(o)
+    i = len(asked)
+    for k, a in enumerate(asked):
+        if kind is type(a):
+            return 0
+        if i > k and issubclass(kind, type(a)):
+            i = k
+    asked.insert(i, o)
+    return 0
+
+
+cdef object told_by_class(Row row, str method, tuple inputs, dict named):
+    """What an operand's class says itself that a ufunc, or a method of it, gives (NEP 13); NotImplemented: none does."""
     cdef list asked = []
-    for x in inputs:
-        if is_tensor(x) and _derived is None or type(x) is list or type(x) is int or type(x) is float:
-            continue
-        if _derived is not None and isinstance(x, _derived):
-            if x._overrides() and not asked:
-                return x.__array_ufunc__(row.ufunc, method, *inputs, **told(given))
-        elif is_foreign(x):
-            asked.append(x)
+    cdef tuple out = given_out(named.get("out"))
+    cdef bint one_of_ours = False
+    refuses = None
+    for o in inputs + out if out else inputs:
+        if type(o) is not list and type(o) is not int and type(o) is not float and says_itself(o):
+            put_in_turn(o, asked)
+            one_of_ours = one_of_ours or is_tensor(o)
+        elif derived_made and not is_tensor(o) and getattr(type(o), "__array_ufunc__", o) is None:
+            refuses = o
     if not asked:
         return NotImplemented
-    found = told_here(row, method, asked, inputs, told(given))
-    return getattr(row.ufunc, method)(*inputs, **told(given)) if found is NotImplemented else found
+    if one_of_ours and refuses is not None:
+        raise TypeError(f"operand {type(refuses).__name__!r} does not support ufuncs (__array_ufunc__=None)")
+    named = {name: value for name, value in named.items() if name != "out"}
+    if out:
+        named["out"] = out
+    if one_of_ours or any([is_written_here(type(o).__array_ufunc__) for o in asked]):
+        return told_in_turn(row, method, asked, inputs, named)
+    return NotImplemented if method == "__call__" else getattr(row.ufunc, method)(*inputs, **named)
 
 
-cdef object told_here(Row row, str method, list asked, tuple inputs, dict named):
-    """What classes say of a ufunc, of which one is written with lazyarray in NumPy's place; NotImplemented: none is."""
-    if not any([is_written_here(type(o).__array_ufunc__) for o in asked]):
-        return NotImplemented
+cdef object told_in_turn(Row row, str method, list asked, tuple inputs, dict named):
+    """What the first of these classes that knows an answer says; each is told of the ufunc that its module knows."""
+    known = row_of(row.ufunc)  # a copy of a row is known to nobody
+    row = row if known is None else known
     for o in asked:
-        found = o.__array_ufunc__(row, method, *inputs, **named)
+        way = type(o).__array_ufunc__
+        if way is None:
+            raise TypeError(f"operand {type(o).__name__!r} does not support ufuncs (__array_ufunc__=None)")
+        found = way(o, row if is_written_here(way) else row.ufunc, method, *inputs, **named)
         if found is not NotImplemented:
             return found
     raise TypeError(f"operand type(s) all returned NotImplemented from __array_ufunc__({row!r}, {method!r}, ...): "
                     + ", ".join([repr(type(o).__name__) for o in inputs]))
+
+
+def told_of(Row row, str method, tuple inputs, dict named):
+    """The same for the operators and methods of classes that programs derive: ``asks`` has said so."""
+    return told_by_class(row, method, inputs, named)
 
 
 cdef dict told(dict given):
@@ -148,16 +220,20 @@ cdef inline object of_class_of(object x, object result):
     return result if _derived is None or not isinstance(x, _derived) else x._wrapped(result)
 
 
-cdef object overridden(object ufunc, PyObject** args, size_t flags, PyObject* names):
-    """What an operand's class makes of a ufunc itself, by ``__array_ufunc__``; NotImplemented where none does."""
+cdef object overridden(Row row, Py_ssize_t nin, PyObject** args, size_t flags, PyObject* names):
+    """What the class of an operand, or of ``out``, that a program derives makes of a ufunc; NotImplemented: none."""
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
-    for i in range(n):
-        if isinstance(<object>args[i], _derived) and (<object>args[i])._overrides():
-            named = dict_of(args, n, names)
-            if "out" in named and type(named["out"]) is not tuple:
-                named["out"] = (named["out"],)
-            return (<object>args[i]).__array_ufunc__(ufunc, "__call__", *tuple_of(args, n), **named)
-    return NotImplemented
+    cdef bint found = False
+    for i in range(n if names is NULL else n + len(<tuple>names)):
+        o = <object>args[i]
+        if is_told(o) or type(o) is tuple and any([is_told(part) for part in <tuple>o]):
+            found = True
+    if not found:
+        return NotImplemented
+    named = dict_of(args, n, names)
+    if n > nin:
+        named["out"] = tuple_of(args + nin, n - nin)
+    return told_by_class(row, "__call__", tuple_of(args, min(n, nin)), named)
 
 
 cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* names) except -1:
@@ -209,11 +285,13 @@ cdef PyObject* _numpys_own = _PyType_Lookup(<PyTypeObject*>np.ndarray, "__array_
 cdef bint answers_functions(object o, int* left) except -1:
     """Whether a class says itself what NumPy's functions are (NEP 18): quantities, Dask's arrays; also in a list.
 
-    A GPU's array is an operand, and of ours there is no need to ask. ``left``: how many elements of lists are asked.
+    A GPU's array is an operand; of ours those of classes that programs derive. ``left``: how many elements of lists are asked.
     """
     cdef PyTypeObject* kind
     cdef PyObject* found
-    if is_tensor(o) or o is None or type(o) is int or type(o) is float or type(o) is bool or type(o) is str:
+    if is_tensor(o):
+        return is_derived(o) and _PyType_Lookup(Py_TYPE(o), "__array_function__") != _derived_functions
+    if o is None or type(o) is int or type(o) is float or type(o) is bool or type(o) is str:
         return False
     if type(o) is list or type(o) is tuple:
         for part in o:
@@ -248,9 +326,31 @@ cdef PyObject* asked_of_class(Public function, PyObject** args, size_t flags, Py
     return <PyObject*>found
 
 
+cdef bint is_like(PyObject** args, size_t flags, PyObject* names) except -1:
+    """Whether the call of a function that creates has a ``like`` whose class answers it."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    for i in range(len(<tuple>names)):
+        if (<tuple>names)[i] == "like" and is_derived(<object>args[n + i]):
+            return answers(<object>args[n + i])
+    return False
+
+
+cdef PyObject* asked_of_like(Public function, PyObject** args, size_t flags, PyObject* names) except NULL:
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    named = dict_of(args, n, names)
+    like = named.pop("like")
+    way = type(like).__array_function__
+    found = way(like, function if is_written_here(way) else function.host, (type(like),), tuple_of(args, n), named)
+    if found is NotImplemented:
+        raise TypeError(f"no implementation found for 'lazyarray.{function.__name__}' on types that implement "
+                        f"__array_function__: {[type(like)]}")
+    Py_INCREF(found)
+    return <PyObject*>found
+
+
 cdef object of_its_class(object function, object host, tuple given, dict named):
     """What classes of arguments say that a function is, which is NumPy's ``host`` to those that know no other."""
-    found = of_classes_here(function, given, named)
+    found = of_classes_here(function, host, given, named)
     if found is not NotImplemented:
         return found
     why = TypeError(f"{host.__name__}() is given what has a way of its own for it")
@@ -260,43 +360,88 @@ cdef object of_its_class(object function, object host, tuple given, dict named):
 cdef tuple _NAMES = ("np", "numpy", "la", "lazyarray", "xp")
 
 
-cdef bint is_written_here(object method) except -1:
+cpdef bint is_written_here(object method) except -1:
     """Whether a method's module has lazyarray in NumPy's place: then its functions are what that compares with."""
-    names = getattr(method, "__globals__", None)
+    names = getattr(getattr(method, "__wrapped__", method), "__globals__", None)
     if type(names) is not dict:
         return False
     meant = [(<dict>names).get(name) for name in _NAMES]
     return _public.namespace in meant and np not in meant
 
 
-cdef object of_classes_here(object function, tuple given, dict named):
-    """What a class answers that is written with lazyarray in NumPy's place; NotImplemented if there is none."""
-    cdef int left = _IN_LISTS
-    cdef list asked = []
-    ask_all(given, asked, &left)
-    ask_all(tuple(named.values()), asked, &left)
-    if not any([is_written_here(type(o).__array_function__) for o in asked]):
+cdef object of_classes_here(object function, object host, tuple given, dict named):
+    """What a class answers that is derived, or written with lazyarray in NumPy's place; NotImplemented: there is none.
+
+    In NumPy's order (NEP 18): our own arrays answer with what the function does, if all are of their class.
+    """
+    cdef list asked = all_asked(given, named, True)
+    if not any([answers(o) and (is_tensor(o) or is_written_here(type(o).__array_function__)) for o in asked]):
         return NotImplemented
     kinds = tuple([type(o) for o in asked])
     for o in asked:
-        found = o.__array_function__(function, kinds, given, named)
+        found = NotImplemented
+        if answers(o):
+            way = type(o).__array_function__
+            found = way(o, function if is_written_here(way) else host, kinds, given, named)
+        elif all([issubclass(kind, Tensor) for kind in kinds]):
+            found = Implementation(function)(*given, **named)
         if found is not NotImplemented:
             return found
     raise TypeError(f"no implementation found for 'lazyarray.{function.__name__}' on types that implement "
                     f"__array_function__: {list(kinds)}")
 
 
-cdef int ask_all(object values, list asked, int* left) except -1:
-    """Gathers one of each class that answers functions, a derived class before its base, as NEP 18 has it."""
+cdef object _passing = None  # the function that runs past the classes
+
+
+cdef class Implementation:
+    """A function past the classes that answer it, as NumPy's ``_implementation``: what their ``super()`` calls."""
+
+    cdef readonly object function
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *args, **kwargs):
+        global _passing
+        if all_asked(args, kwargs, False):
+            _passing = self.function
+        try:
+            return self.function(*args, **kwargs)
+        finally:
+            _passing = None
+
+
+cdef bint passes(object function):
+    """Whether a call is that of an ``_implementation``: once."""
+    global _passing
+    if _passing is not function:
+        return False
+    _passing = None
+    return True
+
+
+cdef bint answers(object o) except -1:
+    cdef int left = 0
+    return answers_functions(o, &left)
+
+
+cdef list all_asked(tuple given, dict named, bint ours):
+    """One of each class that answers functions, and of our arrays' where they are asked, too."""
+    cdef int left = _IN_LISTS
+    cdef list asked = []
+    ask_all(given, asked, &left, ours)
+    ask_all(tuple(named.values()), asked, &left, ours)
+    return asked
+
+
+cdef int ask_all(object values, list asked, int* left, bint ours) except -1:
     for o in values:
         left[0] -= 1
         if left[0] < 0:
             return 0
         if type(o) is list or type(o) is tuple:
-            ask_all(o, asked, left)
-        elif answers_functions(o, left) and type(o) not in [type(a) for a in asked]:
-            i = 0
-            while i < len(asked) and not issubclass(type(o), type(asked[i])):
-                i += 1
-            asked.insert(i, o)
+            ask_all(o, asked, left, ours)
+        elif answers_functions(o, left) or ours and is_tensor(o) and not is_scalar(<Tensor>o):
+            put_in_turn(o, asked)
     return 0

@@ -17,6 +17,11 @@ def expect_symbols():
     _symbols = True
 
 
+cdef frozenset _CREATING = frozenset([getattr(np, name) for name in (
+    "arange array asanyarray asarray ascontiguousarray asfortranarray empty eye frombuffer fromfile fromfunction "
+    "fromiter fromstring full genfromtxt identity loadtxt ones require tri zeros").split()])
+
+
 cdef class Public:
     """A function of the public namespace, which is NumPy's own, ``host``, for what lazyarray doesn't hold.
 
@@ -28,6 +33,7 @@ cdef class Public:
     cdef readonly bint writes  # to its first argument, and gives None
     cdef bint asks  # its first argument's class
     cdef bint dispatches  # NumPy asks the classes of all arguments
+    cdef bint creates  # NumPy asks the class of ``like``
     cdef int out_at  # the place of ``out`` among its arguments, or -1
     cdef vectorcallfunc called
     cdef object __weakref__
@@ -37,6 +43,7 @@ cdef class Public:
         self.recorded, self.host, self.writes = recorded, host, writes
         self.asks = host is not None and host in _asking
         self.dispatches = type(host) is type(np.append)
+        self.creates = host is not None and host in _CREATING
         self.op = f"{module}.{recorded.__name__}".partition(".")[2] if op is None else op
         code = getattr(recorded, "__code__", None)
         places = () if code is None else code.co_varnames[:code.co_argcount]
@@ -49,6 +56,12 @@ cdef class Public:
     def __doc__(self):
         # In each class: a class's own docstring would hide an inherited one.
         return documented(self.recorded.__doc__, self.recorded)
+
+    @property
+    def _implementation(self):
+        if not self.dispatches:
+            raise AttributeError(f"{self!r} asks no classes")
+        return Implementation(self)
 
     def __call__(self, *args, **kwargs):
         return self.recorded(*args, **kwargs)  # seen by inspect only: see call_by_vector
@@ -74,7 +87,10 @@ cdef inline PyObject* called(Public self, vectorcallfunc own, PyObject** args, s
         return of_hosts(self.host, args, flags)
     if self.dispatches and is_answered(args, flags, names) \
             or self.asks and PyVectorcall_NARGS(flags) and asks_its_class(<object>args[0]):
-        return asked_of_class(self, args, flags, names)
+        if not passes(self):
+            return asked_of_class(self, args, flags, names)
+    elif derived_made and self.creates and names is not NULL and is_like(args, flags, names):
+        return asked_of_like(self, args, flags, names)
     return handed_over(own(<PyObject*>self, args, flags, names), self.host, args, flags, names)
 
 
@@ -165,6 +181,6 @@ cdef object out_among(Public self, PyObject** args, Py_ssize_t n, PyObject* name
     return <object>args[self.out_at] if 0 <= self.out_at < n else None
 
 
-def public(str op, *, bint writes=False):
+def public(str op, *, bint writes=False, host=None):
     """A decorator: makes a function that NDArray calls by itself known to graphs, as ``op``."""
-    return lambda function: Public(function, None, "lazyarray", op, writes)
+    return lambda function: Public(function, host, "lazyarray", op, writes)

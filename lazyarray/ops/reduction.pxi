@@ -290,6 +290,10 @@ cdef class Reduction(Row):
             emit_rows_first(kernel, of_sums, x, out, &axes)
         return True
 
+    @property
+    def _implementation(self):
+        return Implementation(self)
+
     def __call__(self, a, axis=None, dtype=None, out=None, keepdims=False, initial=_no_value, where=True,
                  **rest):
         """Reduces ``a`` over ``axis`` (an int, a tuple, or None for all)."""
@@ -304,8 +308,9 @@ cdef class Reduction(Row):
             initial = _no_value  # there is none
         # Here None is no mask. As a mask None is not true.
         where = None if where is True or where is _no_value else where if where is not None else False
-        cdef bint is_derived = _derived is not None and isinstance(x, _derived)
-        cdef bint is_others = not is_derived and asks_its_class(x)
+        cdef bint is_derived = derived_made and isinstance(x, _derived)
+        cdef bint is_method = is_derived and hasattr(x, self.name)  # nanmax is none, and part of a function
+        cdef bint is_others = is_method and answers(x) and not passes(self) if is_derived else asks_its_class(x)
         if not is_derived and not is_others:
             try:
                 return self.call(x, axis, dtype, out, keepdims, initial, where)
@@ -315,12 +320,13 @@ cdef class Reduction(Row):
         given = {key: value for key, value in given.items() if value is not None}
         if initial is not _no_value:
             given["initial"] = initial
-        if is_derived and not hasattr(x, self.name):  # nanmax
-            return x._wrapped(self.call(x, axis, dtype, out, keepdims, initial, where))
-        if is_derived:
-            return getattr(x, self.name)(**given)
         if is_others:
             return of_its_class(self, getattr(np, self.name), (x,), given)
+        if is_derived and not is_method:
+            plain = x.view(type_object(type_of_arrays()))
+            return x._wrapped(self.call(plain, axis, dtype, out, keepdims, initial, where))
+        if is_derived:
+            return getattr(x, self.name)(**given)
         return handed(_taught["handed_over"](getattr(np, self.name), (x,), given, error))
 
     cdef object call(self, x, axis, dtype, out, keepdims, initial, where):

@@ -604,7 +604,7 @@ cdef class Ufunc(UfuncMethods):
             asked = [o for o in (out if type(out) is tuple else (out,)) if is_foreign(o)]
             if asked:
                 rest.update(chosen_loop(where, dtype, casting), out=out if type(out) is tuple else (out,))
-                found = told_here(self, "__call__", [o for o in args if is_foreign(o)] + asked, args, rest)
+                found = told_by_class(self, "__call__", args, rest)
                 return self.ufunc(*args, **rest) if found is NotImplemented else found
             if of_numpys(out):
                 return into_numpys(self, out, args, rest | {"where": where, "dtype": dtype, "casting": casting})

@@ -101,8 +101,8 @@ cdef class UfuncMethods(Row):
         >>> la.multiply.reduce(la.array([[1, 2], [3, 4]]), axis=1).asnumpy()
         array([ 2, 12])
         """
-        found = told_by_class(self, "reduce", (array, *args),
-                              kwargs | {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims})
+        given = told({"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}) | kwargs
+        found = told_by_class(self, "reduce", (array,), given | dict(zip(("initial", "where"), args)) if args else given)
         if found is not NotImplemented:
             return found
         if out is None and not args and not kwargs:
@@ -142,7 +142,7 @@ cdef class UfuncMethods(Row):
         >>> la.maximum.accumulate(la.array([1, 3, 2, 5])).asnumpy()
         array([1, 3, 3, 5])
         """
-        found = told_by_class(self, "accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
+        found = told_by_class(self, "accumulate", (array,), told({"axis": axis, "dtype": dtype, "out": out}))
         if found is not NotImplemented:
             return found
         result = None
@@ -175,7 +175,7 @@ cdef class UfuncMethods(Row):
         >>> la.add.reduceat(la.arange(8), [0, 4, 1, 5]).asnumpy()
         array([ 6,  4, 10, 18])
         """
-        found = told_by_class(self, "reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
+        found = told_by_class(self, "reduceat", (array, indices), told({"axis": axis, "dtype": dtype, "out": out}))
         if found is not NotImplemented:
             return found
         result = None
