@@ -62,7 +62,7 @@ cdef class Reduction(Row):
                      bint sorts) except -1
     cdef object reduce(self, Tensor x, object axis, object dtype, Tensor out, bint keepdims)
     cdef object call(self, x, axis, dtype, out, keepdims, initial, where)
-    cdef object asked(self, x, axis, dtype, out, keepdims, initial, where)
+    cpdef object asked(self, x, axis, dtype, out, keepdims, initial, where)
 
 
 cdef class Choice(Reduction):

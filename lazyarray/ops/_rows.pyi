@@ -156,6 +156,9 @@ class Reduction(Row):
         initial: ArrayLike | _NoValueType | None = ...,
         where: ArrayLike = True,
     ) -> NDArray: ...
+    def asked(
+        self, x: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any
+    ) -> NDArray: ...
     def folded(self, parts: Any, axis: Any, dtype: Any, keepdims: bool) -> NDArray | None: ...
 
 class Choice(Reduction):

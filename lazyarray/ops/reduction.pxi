@@ -301,7 +301,7 @@ cdef class Reduction(Row):
             raise unknown_argument(self.name, rest)
         return self.asked(a, axis, dtype, out, keepdims, initial, where)
 
-    cdef object asked(self, x, axis, dtype, out, keepdims, initial, where):
+    cpdef object asked(self, x, axis, dtype, out, keepdims, initial, where):
         """The call; that of the method of a class that a program derives; NumPy's for what lazyarray doesn't hold."""
         keepdims = False if keepdims is _no_value else keepdims
         if initial is None and self.first:

@@ -206,12 +206,11 @@ def reduce(
     if axis is None and x.ndim == 1:
         axis = 0
     if row is not None:
-        more = {} if initial is _MISSING else {"initial": initial}
         if initial is None and 0 in x.shape:
             _refuse_nothing(ufunc, x, _rows.normalize_axes(axis, x.ndim))
 
         def record(to: Any) -> Any:
-            return row(x, axis, dtype=dtype, out=to, keepdims=keepdims, where=where, **more)
+            return row.asked(x, axis, dtype, to, keepdims, initial, where)
 
         if out is None or isinstance(out, Tensor):
             return record(out)
