@@ -42,13 +42,14 @@ _PROPERTIES = ("T", "mT", "real", "imag")
 # Functions of NumPy's, besides ufuncs and their reductions, that give one of their first operand's
 # class, the latter by its __array_wrap__; those that give none of it though they copy nothing.
 _KEEP = """argpartition argsort around astype choose clip count_nonzero cumprod cumsum
-    cumulative_prod cumulative_sum delete diag diagflat diagonal dot ediff1d empty_like expand_dims
-    fix full_like gradient i0 imag inner insert isneginf isposinf isreal kron linalg.cholesky
-    linalg.inv linalg.lstsq linalg.matrix_power linalg.pinv linalg.qr linalg.solve linalg.svd
-    meshgrid moveaxis nan_to_num nancumprod nancumsum nanmean nanmedian nanpercentile nanprod
-    nanquantile nanstd nansum nanvar ones_like packbits partition percentile piecewise quantile
-    ravel repeat reshape roll rollaxis rot90 round sort squeeze swapaxes take take_along_axis tile
-    transpose unique unique_values zeros_like""".split()
+    cumulative_prod cumulative_sum delete diag diagflat diagonal dot ediff1d empty_like
+    expand_dims fix full_like gradient i0 imag inner insert isneginf isposinf isreal
+    kron linalg.cholesky linalg.inv linalg.lstsq linspace logspace geomspace
+    linalg.matrix_power linalg.pinv linalg.qr linalg.solve linalg.svd meshgrid moveaxis
+    nan_to_num nancumprod nancumsum nanmean nanmedian nanpercentile nanprod nanquantile
+    nanstd nansum nanvar ones_like packbits partition percentile piecewise quantile
+    ravel repeat reshape roll rollaxis rot90 round sort squeeze swapaxes take
+    take_along_axis tile transpose unique unique_values zeros_like""".split()
 _WRAPPED = (*_MOMENTS, "median")
 _GIVE_NUMBERS = """count_nonzero dot inner nanpercentile nanquantile percentile quantile
     take""".split()  # what these give as a number is one
@@ -179,7 +180,7 @@ class Derived(NDArray):
 
     def __getitem__(self, key: Any) -> Any:
         found = NDArray.__getitem__(self, key)
-        return self._like(found) if found.ndim else found  # an element is a number
+        return found if isinstance(found, Scalar) else self._like(found)  # an element is a number
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         found = NDArray.view(self, dtype, type)

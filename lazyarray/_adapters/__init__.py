@@ -131,6 +131,8 @@ def adapt(module: ModuleType) -> None:
         scipy.keep_numpys(module.csr_array)
     else:
         take = compared if module.__name__ == "numpy.testing" else giving
+        if module.__name__ == "matplotlib.cbook":
+            wrap(module, ["_unpack_to_numpy"], others.plotted)
         wrap(module, _FUNCTIONS_OF[module.__name__].split(), take)
         if module.__name__ == "scipy.sparse.linalg":
             for name in ("splu", "spilu", "factorized"):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import sys
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from lazyarray._adapters.wrapping import wrap
+from lazyarray._adapters.wrapping import host, wrap
 from lazyarray._ndarray import BoolScalar, IntegralScalar, RealScalar
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._rows import Lent
@@ -49,10 +50,23 @@ def teach_json(module: Any) -> None:
 _DRAWING = ("get_", "draw", "has_", "is_", "in_", "can_", "format_", "start_", "drag_", "end_")
 
 
+_OF_COLUMNS = ("hist", "boxplot", "violinplot")  # which take apart what they are given first
+
+
 def adapt_axes(axes: type) -> None:
     """Each method that plots gets NumPy's arrays: a histogram of a matrix is one of its columns."""
     plots = [name for name in dir(axes) if not name.startswith(("_", *_DRAWING))]
-    wrap(axes, plots, make=Lent)
+    wrap(axes, _OF_COLUMNS, make=Lent)
+    wrap(axes, plots, plotted, make=Lent)
+
+
+def plotted(o: Any) -> Any:
+    """The values; but what is of a class that matplotlib knows units of, in lists, too."""
+    registry = sys.modules["matplotlib.units"].registry
+    first = o[0] if type(o) in (list, tuple) and o else o
+    if isinstance(first, Tensor) and any(kind in registry for kind in type(first).__mro__[:-1]):
+        return o
+    return host(o)
 
 
 def teach_sqlite(module: Any) -> None:

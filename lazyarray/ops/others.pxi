@@ -83,10 +83,14 @@ def expect_derived(kind, keep, wrapped, drop, numbers, wrap):
     derived_made = True
 
 
+cdef tuple _of_the_second = (np.compress, np.extract)  # whose results are of their second operand's class
+
+
 cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t flags,
                           PyObject* names) except NULL:
     """The result of a call as one of the class that an operand is of, where NumPy's ``host`` gives such."""
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    cdef bint keeps
     found = None
     if isinstance(host, np.ufunc):
         if n > <Py_ssize_t>host.nin or (names is not NULL and "out" in <tuple>names):
@@ -94,7 +98,13 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
     else:
         if host in _drop_class and isinstance(<object>result, _derived):
             found = (<object>result).view(type_object(type_of_arrays()))
-        n = min(n, 1) if host in _keep_class else 0
+        keeps = host in _keep_class
+        for i in range(0 if names is NULL else len(<tuple>names)):
+            if (<tuple>names)[i] == "subok":
+                keeps = <object>args[n + i]
+        if n > 1 and names is NULL and host in _of_the_second:
+            return of_derived(result, np.take, args + 1, 1, NULL)
+        n = min(n, 1) if keeps else 0
         if n and host in _number_class and (not is_tensor(<object>result) or is_scalar(<Tensor>result)):
             n = 0
     for i in range(n):

@@ -124,3 +124,36 @@ def test_pictures_are_the_same(name):
     want = drawn(CALLS[name], np)
     assert want.std() > 0
     np.testing.assert_array_equal(drawn(CALLS[name], la), want)
+
+
+@pytest.mark.parametrize("plot", ["a.plot(x, y)", "a.scatter(x, y)"])
+def test_units_of_derived_classes(plot):
+    """Of a class that is in matplotlib's registry it asks the unit."""
+    units = pytest.importorskip("matplotlib.units")
+    labels = []
+    for xp in (np, la):
+
+        class Length(xp.ndarray):
+            pass
+
+        class Lengths(units.ConversionInterface):
+            @staticmethod
+            def axisinfo(unit, axis):
+                return units.AxisInfo(label="in cm")
+
+            @staticmethod
+            def convert(value, unit, axis):
+                return value
+
+            @staticmethod
+            def default_units(x, axis):
+                return "cm"
+
+        units.registry[Length] = Lengths()
+        figure, a = plt.subplots()
+        x = xp.arange(3.0).view(Length)
+        eval(plot, {"a": a, "x": x, "y": [1, 2, 3]})
+        figure.canvas.draw()
+        labels.append(a.xaxis.get_label().get_text())
+        plt.close(figure)
+    assert labels[0] == labels[1] == "in cm"

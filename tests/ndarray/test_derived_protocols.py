@@ -306,3 +306,23 @@ class Mine(np.ndarray):
     assert float(la.sum(d)) == float(np.sum(d)) == 3
     assert module.seen == [la.sort, la.sort, la.median, la.sum, la.sum]
     assert not hasattr(la.asarray, "_implementation") and not hasattr(la.add, "_implementation")
+
+
+KEPT = """xp.array(p, subok=True) | xp.array(p) | xp.broadcast_to(p, (2, 3), subok=True)
+p[..., 0] | xp.broadcast_to(p, (2, 3)) | xp.empty_like(p, subok=False)
+xp.ones_like(p, subok=True) | xp.count_nonzero(p) | xp.count_nonzero(p[None], axis=0)
+p.dot(p) | xp.dot(p, p) | xp.inner(p, p) | xp.take(p, 0) | p.take(0)
+xp.percentile(p, 50) | xp.quantile(p, [0.5]) | xp.dot(p, 2) | p.take([0])
+xp.compress([1, 0, 1], p) | xp.extract([True, False, True], p) | xp.linspace(p, x, 3)
+p[0] | p[1:] | xp.inner(p, 2.0) | xp.copy(p, subok=True) | xp.copy(p)"""
+
+
+@pytest.mark.parametrize("call", calls(KEPT))
+def test_where_a_class_is_kept(call):
+    found = []
+    for xp in (np, la):
+        result = eval(call, answering(xp)[1])
+        if isinstance(result, (np.generic, la.Scalar, int)):
+            result = "a number"
+        found.append(type(result).__name__.replace("NDArray", "ndarray"))
+    assert found[0] == found[1]
