@@ -139,8 +139,8 @@ def test_what_is_compiled():
 # By files and folders: the names that are there, and what they mean.
 ELSEWHERE = {
     "_derived.py": (
-        {"all", "any", "clip", "conj", "conjugate", "max", "min", "prod", "sum", "take"},
-        "NumPy's functions and methods whose results are of a derived class",
+        {"all", "any", "clip", "conj", "conjugate", "max", "min", "prod", "sum", "take", "where"},
+        "NumPy's functions and methods whose results are of a derived class; a parameter",
     ),
     "_direct.py": (
         {"take", "where"},
@@ -186,6 +186,7 @@ ELSEWHERE = {
     "ops/quick.pxi": ({"clip", "take", "where"}, "native ways of functions"),
     "ops/reduction.pxi": ({"where"}, "a parameter"),
     "ops/ufunc.pxi": ({"where"}, "a parameter"),
+    "ops/ufunc_methods.pxi": ({"where"}, "a parameter"),
     "profiler/tables.py": ({"max", "min"}, "columns"),
     "protocols/": ({"where"}, "a parameter"),
     "random/table.py": ({"power"}, "the distribution"),
