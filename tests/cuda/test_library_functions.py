@@ -28,7 +28,7 @@ ROOM = pathlib.Path(la.__file__).parent
         (lambda a: la.argsort(a, descending=True, stable=True), [(4, 3)]),
         (lambda a: la.sort(a, descending=True), [(4, 3)]),
         (lambda a, b: la.lexsort([a, b], 0), [(4, 3), (4, 3)]),
-        (lambda a: la.cumsum(a.T, 1), [(4, 3)]),
+        (lambda a: la.cumsum(a[::2].T, 1), [(8, 3)]),
         (lambda a: la.round(a[::2], 2), [(4, 3)]),
         (lambda a, b: la.searchsorted(a, b, "right"), [(5,), (3, 2)]),
         (lambda a, b: la.dot(a, b), [(2, 3, 4), (2, 4, 5)]),
