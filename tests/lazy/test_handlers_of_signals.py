@@ -195,7 +195,7 @@ def test_an_interrupted_call_that_changes_what_it_reads_is_made_once(what):
                 x.wait_to_read()
                 time.sleep(0.02)
             except KeyboardInterrupt:
-                n = 300_000 if x.asnumpy().any() else 0  # it came before the call, on a busy machine
+                n = 300_000 if x.asnumpy().any() else 0  # before the call: busy
             signal.setitimer(signal.ITIMER_REAL, 0)
             if "WHICH" == "add.at":
                 want[0] = n
