@@ -211,7 +211,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     Args:
         arg1: a dtype, a scalar type, or what names one; the type of a lazyarray's scalar counts as
             the kind that it holds, ``numpy.integer`` and the like.
-        arg2: the same.
+        arg2: a dtype, a scalar type, or what names one.
     Returns: a bool.
     Raises: TypeError for what is no dtype.
 
@@ -219,11 +219,9 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     >>> la.issubdtype(la.float32, la.floating), la.issubdtype(type(la.sum([1, 2])), la.integer)
     (True, True)
     """
-    return np.issubdtype(_kind_of(arg1), _kind_of(arg2))
-
-
-def _kind_of(dtype: Any) -> Any:
-    return getattr(dtype, "_kind", dtype) if isinstance(dtype, type) else dtype
+    if isinstance(arg1, type):
+        arg1 = getattr(arg1, "_kind", arg1)
+    return np.issubdtype(arg1, arg2)
 
 
 def common_type(*arrays: ArrayLike) -> type[np.inexact]:
