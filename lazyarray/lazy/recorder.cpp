@@ -114,7 +114,6 @@ void Recorder::Rounds::see(const Instr* in, Instr* last, size_t before) {
   until_end = before;
   if (++n & (n - 1)) return;
   even = last;
-  until_even = before;
 }
 
 Status Recorder::flush(bool wake, Cut cut) {

@@ -239,8 +239,8 @@ class Recorder {
   // has, where it may have gone back in its line: to the op that this began with. rec_mu_.
   struct Rounds {
     Instr *end = nullptr, *even = nullptr;  // of the last one, and of the last that was a power of two; null: nowhere
-    size_t until_end = 0, until_even = 0;   // instructions
-    size_t n = 0;
+    size_t until_end = 0;  // instructions
+    size_t n = 0;          // rounds
     bool went_back = false;
     const Kernel* line = nullptr;  // of the line's first op
     // The next instruction, behind so many.

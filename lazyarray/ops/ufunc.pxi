@@ -32,14 +32,6 @@ cdef enum:
 cdef tuple _OUT = ("out",), _OUT_WHERE = ("out", "where")
 
 
-cdef object on_memory(Tensor t, bint writable):
-    """A NumPy array on the memory of a tensor, which outlives it."""
-    cdef cnp.dtype d = np_dtype(t.v.dtype)
-    Py_INCREF(d)  # stolen
-    return PyArray_NewFromDescr(&PyArray_Type, d, t.v.layout.ndim, t.v.layout.shape(), t.v.layout.strides(), t.v.elements(),
-                                NPY_ARRAY_WRITEABLE if writable else 0, None)
-
-
 cdef class Ufunc(UfuncMethods):
     """An elementwise op that runs the compiled loops of a NumPy ufunc.
 
@@ -423,7 +415,7 @@ cdef class Ufunc(UfuncMethods):
                 t = <Tensor>o
                 if not t.v.at_hand() or not (t.v.device() == out.v.device()) or t.v.layout.size() > _COPIED_WITH_THE_GIL:
                     return False
-                o = on_memory(t, t is out)
+                o = numpy_view(&t.v, t is out)
             elif type(o) is not float and type(o) is not int and type(o) is not bool:
                 return False
             operands[n] = o

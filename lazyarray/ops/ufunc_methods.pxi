@@ -61,6 +61,11 @@ cdef Tensor folded_now(object ufunc, Tensor x, object along):
     return out if ndim == 1 else written(out)
 
 
+cdef inline bint is_ours_alone(object array, object out) noexcept:
+    """Whether there is nobody to ask about a call (`told_by_class`), and so no need to write down what it is."""
+    return out is None and not derived_made and is_tensor(array)
+
+
 cdef class UfuncMethods(Row):
     """What an elementwise op does besides being called."""
 
@@ -101,10 +106,11 @@ cdef class UfuncMethods(Row):
         >>> la.multiply.reduce(la.array([[1, 2], [3, 4]]), axis=1).asnumpy()
         array([ 2, 12])
         """
-        given = told({"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}) | kwargs
-        found = told_by_class(self, "reduce", (array,), given | dict(zip(("initial", "where"), args)) if args else given)
-        if found is not NotImplemented:
-            return found
+        if not is_ours_alone(array, out):
+            given = told({"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}) | kwargs
+            found = told_by_class(self, "reduce", (array,), given | dict(zip(("initial", "where"), args)) if args else given)
+            if found is not NotImplemented:
+                return found
         if out is None and not args and not kwargs:
             row = _reductions.get(self.ufunc)
             if row is not None and is_tensor(array) and type(axis) is int:
@@ -142,9 +148,10 @@ cdef class UfuncMethods(Row):
         >>> la.maximum.accumulate(la.array([1, 3, 2, 5])).asnumpy()
         array([1, 3, 3, 5])
         """
-        found = told_by_class(self, "accumulate", (array,), told({"axis": axis, "dtype": dtype, "out": out}))
-        if found is not NotImplemented:
-            return found
+        if not is_ours_alone(array, out):
+            found = told_by_class(self, "accumulate", (array,), told({"axis": axis, "dtype": dtype, "out": out}))
+            if found is not NotImplemented:
+                return found
         result = None
         if out is None and dtype is None and isinstance(self, Ufunc) and (<Ufunc>self).line and is_first_axis(axis) \
                 and Py_TYPE(array) == type_of_arrays():

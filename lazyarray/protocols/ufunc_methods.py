@@ -206,8 +206,6 @@ def reduce(
     if axis is None and x.ndim == 1:
         axis = 0
     if row is not None:
-        if initial is None and 0 in x.shape:
-            _refuse_nothing(ufunc, x, _rows.normalize_axes(axis, x.ndim))
 
         def record(to: Any) -> Any:
             return row.asked(x, axis, dtype, to, keepdims, initial, where)
