@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 from types import BuiltinFunctionType, ModuleType
 
-from lazyarray._adapters import generators, numpys, others, pandas, scipy, sklearn
+from lazyarray._adapters import generators, numba, numpys, others, pandas, scipy, sklearn
 from lazyarray._adapters.wrapping import OPERATORS, compared, giving, lent, wrap
 from lazyarray.engine._engine import pass_over
 from lazyarray.ops import hosts
@@ -118,6 +118,8 @@ def adapt(module: ModuleType) -> None:
         wrap(module.rv_generic, ["rvs"], make=generators.drawing)
     elif module.__name__ == "scipy.stats._multivariate":
         wrap(module.multi_rv_generic, ["_get_random_state"], generators.asked)
+    elif module.__name__.startswith("numba."):
+        numba.adapt_numba(module)
     elif module.__name__.startswith("numpy.polynomial."):
         numpys.adapt_series(module)
     elif module.__name__.startswith(("dask.", "distributed.")):

@@ -15,6 +15,7 @@ from lazyarray.ops.operators import METHODS, REFLECTED
 __all__: list[str] = []
 
 WHAT = "a call of another library"
+_LENT_TO = f"?{WHAT}"
 _FEW = 64  # elements of a list that is looked into for lists
 
 OPERATORS = [*REFLECTED, *[name for name, row in METHODS.items() if row.ufunc.nin == 2]]
@@ -89,7 +90,14 @@ def host(o: Any, of: Callable[[Any], Any] = _values) -> Any:
 
 def lent(o: Any) -> Any:
     """The same, but an NDArray's own memory, where what is called may write to it."""
-    return host(o, lambda x: _share.export(x, f"?{WHAT}"))
+    return _memory(o) if isinstance(o, Tensor) and o.ndim else host(o, _memory)
+
+
+def _memory(x: Any) -> Any:
+    return _share.export(x, _LENT_TO)
+
+
+host.arrays_only = lent.arrays_only = True  # type: ignore[attr-defined]  # see Lent
 
 
 class _Giving:

@@ -5,16 +5,19 @@ cdef class Lent:
     """A function of another library's, or a method: called with what ``take`` gives of its arguments.
 
     It is native, so that no frame of Python's comes between the caller and the function: libraries look at
-    their caller's (where to tell a warning, what a name in a query is), and count references.
+    their caller's (where to tell a warning, what a name in a query is), and count references. A ``take``
+    whose ``arrays_only`` is true changes NDArrays and what holds some; it is not asked about all else.
     """
 
     cdef object function, take
+    cdef bint arrays_only
     cdef vectorcallfunc called
     cdef object __weakref__
     cdef dict __dict__
 
     def __init__(self, function, take):
         self.function, self.take = function, take
+        self.arrays_only = getattr(take, "arrays_only", False)
         self.called = <vectorcallfunc>call_lent
         functools.update_wrapper(self, function)
 
@@ -59,6 +62,9 @@ cdef PyObject* call_lent(PyObject* function, PyObject** args, size_t flags, PyOb
         given[i] = args[i]
         t = type(o)
         if t is str or t is int or t is float or t is bool or o is None or t is np.ndarray or isinstance(o, type):
+            continue
+        if self.arrays_only and not isinstance(o, Tensor) and t is not tuple and t is not list and t is not dict \
+                and t is not slice:
             continue
         found = self.take(o)
         if found is not o:
