@@ -56,6 +56,7 @@ _ADAPTED = (
     "scipy.stats._multivariate",
     "zarr",
     "cv2",
+    "cvxpy.expressions.leaf",
     "h5py._hl.dataset",
     "networkx.convert",
     "numba.core.dispatcher",

@@ -81,6 +81,8 @@ def adapt(module: ModuleType) -> None:
         wrap(module, [n for n in module.__all__ if n.islower()], lent)
     elif module.__name__ == "scipy.spatial.distance":
         wrap(module, ["cdist", "pdist"], lent)
+    elif module.__name__ == "cvxpy.expressions.leaf":
+        wrap(module.Leaf, ["_validate_value", "project_and_assign"])
     elif module.__name__ == "h5py._hl.dataset":
         wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
     elif module.__name__ in ("matplotlib.axes", "mpl_toolkits.mplot3d.axes3d"):
