@@ -34,6 +34,10 @@ _FUNCTIONS_OF = {
     "PIL.Image": "fromarray",
     "torch": "asarray",
     "matplotlib.cbook": "_unpack_to_numpy _reshape_2D boxplot_stats violin_stats",
+    "gensim.matutils": "unitvec",
+    "healpy.sphtfunc": "anafast map2alm map2alm_lsq alm2map synalm synfast alm2cl almxfl smoothalm "
+    "smoothing alm2map_der1 bl2beam beam2bl blm_gauss resize_alm harmonic_ud_grade",
+    "librosa.util.utils": "valid_audio",
     "networkx.convert": "to_networkx_graph",
     "pyarrow.compute": "filter take",
     # Twice: what was imported before lazyarray is in the package by another name.
@@ -57,10 +61,38 @@ _FUNCTIONS_OF = {
     "scipy.sparse.linalg": "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply "
     "gmres lobpcg lsmr lsqr minres norm onenormest qmr spsolve splu svds",
 }
-_OF_POLARS = {
-    "DataFrame": "__init__ __getitem__ __setitem__ filter with_columns insert_column",
-    "Series": "__init__ __getitem__ __setitem__ filter is_in search_sorted scatter gather",
-    "Expr": "is_in filter",
+_POLARS_KEYS = "__getitem__ __setitem__ filter"
+_LEARNS = "fit predict predict_proba predict_log_proba staged_predict staged_predict_proba score "
+_LEARNS += "eval_metrics grid_search randomized_search select_features virtual_ensembles_predict"
+_METHODS_OF = {
+    "catboost.core": {
+        "Pool": "__init__",
+        **dict.fromkeys(
+            ("CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker"), _LEARNS
+        ),
+    },
+    "cvxpy.expressions.leaf": {"Leaf": "_validate_value project_and_assign"},
+    "gymnasium.spaces.box": {"Box": "__init__ contains"},
+    "gymnasium.spaces.multi_binary": {"MultiBinary": "__init__ contains sample"},
+    "gymnasium.spaces.multi_discrete": {"MultiDiscrete": "__init__ contains sample"},
+    "lightgbm.basic": {
+        "Dataset": "__init__ set_field set_label set_weight set_init_score set_group set_position"
+    },
+    "onnxruntime.capi.onnxruntime_inference_collection": {"Session": "run"},
+    "polars": {
+        "DataFrame": f"__init__ {_POLARS_KEYS} with_columns insert_column",
+        "Series": f"__init__ {_POLARS_KEYS} is_in search_sorted scatter gather",
+        "Expr": "is_in filter",
+    },
+    "tables.array": {"Array": "__setitem__"},
+    "tables.earray": {"EArray": "append"},
+    "tables.file": {"File": "create_table create_array create_carray create_earray create_vlarray"},
+    "tables.table": {
+        "Table": "__setitem__ append modify_coordinates modify_rows modify_column modify_columns",
+        "Column": "__setitem__",
+    },
+    "tables.vlarray": {"VLArray": "__setitem__ append"},
+    "xarray.backends.netCDF4_": {"NetCDF4ArrayWrapper": "__setitem__"},
 }
 
 
@@ -70,19 +102,20 @@ def adapt(module: ModuleType) -> None:
         pandas.adapt_pandas(module)
     elif module.__name__ == "einops._backends":
         others.make_backend(module)
-    elif module.__name__ == "polars":
-        wrap(module, ["lit", "from_numpy"])
-        for name, methods in _OF_POLARS.items():
-            wrap(getattr(module, name), [*methods.split(), *OPERATORS])
-    elif module.__name__ == "cv2":  # all of its functions, some of which draw
+    elif module.__name__ in _METHODS_OF:
+        for name, methods in _METHODS_OF[module.__name__].items():
+            wrap(getattr(module, name, None), methods.split())
+        if module.__name__ == "polars":
+            wrap(module, ["lit", "from_numpy"])
+            for name in _METHODS_OF["polars"]:
+                wrap(getattr(module, name), OPERATORS)
+    elif module.__name__ in ("cv2", "pygame.draw"):  # all functions, some of which draw
         found = [n for n, f in vars(module).items() if isinstance(f, BuiltinFunctionType)]
         wrap(module, found, lent)
     elif module.__name__ == "scipy.ndimage":  # most of which write to `output`
         wrap(module, [n for n in module.__all__ if n.islower()], lent)
     elif module.__name__ == "scipy.spatial.distance":
         wrap(module, ["cdist", "pdist"], lent)
-    elif module.__name__ == "cvxpy.expressions.leaf":
-        wrap(module.Leaf, ["_validate_value", "project_and_assign"])
     elif module.__name__ == "h5py._hl.dataset":
         wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
     elif module.__name__ in ("matplotlib.axes", "mpl_toolkits.mplot3d.axes3d"):
@@ -103,8 +136,6 @@ def adapt(module: ModuleType) -> None:
     elif module.__name__ == "sympy.tensor.array.dense_ndim_array":
         for kind in (module.ImmutableDenseNDimArray, module.MutableDenseNDimArray):
             wrap(kind, ["__new__"])
-    elif module.__name__ == "xarray.backends.netCDF4_":
-        wrap(module.NetCDF4ArrayWrapper, ["__setitem__"])
     elif module.__name__ == "sklearn.utils._param_validation":
         sklearn.adapt_validation(module)
     elif module.__name__ in ("sklearn.model_selection._search", "sklearn.impute._base"):
