@@ -58,7 +58,7 @@ from lazyarray.engine._engine cimport (
     sites,
     NAIVE, step_aside,
 )
-from lazyarray.storage._storage cimport MemoryPool, kMapped, need_memory, store
+from lazyarray.storage._storage cimport MemoryPool, kMapped, need_memory, set_make_room, store
 
 from lazyarray.engine._engine import check_methods, set_gpu_scope
 from lazyarray.engine.settings import int_env
@@ -281,6 +281,7 @@ cdef int _set_up() except -1:
     _recorder.max_pending_bytes = int_env("LAZYARRAY_MAX_PENDING_BYTES", min(1 << 30, _recorder.memory // 8))
     _recorder.limited = "LAZYARRAY_MAX_PENDING_BYTES" in os.environ
     set_flush_hook(_flush_hook)
+    set_make_room(_make_room)
     engine_module.stat_sources.append(_stats)
     _find_blas()
     _list_figures()

@@ -513,6 +513,12 @@ cdef bint _run_down(int64_t max_bytes, int64_t max_ops, str what, int64_t most_n
     return True
 
 
+cdef int _make_room() except -1:
+    flush(True)
+    _run_down(0, 0, "no memory is left", -1)
+    return 0
+
+
 cdef int flush(bint wake, bint rounds = False) except -1:
     """Pushes the open segment; `wake` is false if the caller waits at once, and helps."""
     graveyard().sweep()

@@ -35,6 +35,7 @@ void Node::release() {
 }
 
 void LazyChunk::last_handle_dropped() {
+  if (!noted()) pin();  // what a tape or a program keeps goes with it, not with the ops
   if (!node) return;
   Node* const old = node;
   node = nullptr;
