@@ -380,7 +380,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
         double inline_ns, cheap_ns, group_ns, gil_ns, wait_ns, fuse_ns, flush_ns, mid_ns, stretch_ns, late_ns, catch_up_ns
         size_t catch_up, late_ops
-        int64_t cold_stretches
+        int64_t cold_stretches, new_stretches
         double age_share
         double even_ns
         int64_t age_ns, direct_bytes, hosted_bytes, lent_bytes, draws, ahead_bytes, few_ops, gpu_ops, gpu_age_ns
@@ -429,6 +429,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         cbool ready(const Instr&)
         cbool joins(const Instr&)
         cbool in_stretch(const Instr&)
+        cbool in_vain(double)
         void asked()
         cbool run_inline(Instr&) except +
         RecorderFull append(Instr*, int, int)

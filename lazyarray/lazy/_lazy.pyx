@@ -193,6 +193,7 @@ cdef int _list_figures() except -1:
         "mid_ns": (<size_t>&f.mid_ns, True),
         "stretch_ns": (<size_t>&f.stretch_ns, True),
         "cold_stretches": (<size_t>&f.cold_stretches, False),
+        "new_stretches": (<size_t>&f.new_stretches, False),
         "flush_ns": (<size_t>&f.flush_ns, True),
         "age_ns": (<size_t>&f.age_ns, False),
         "age_share": (<size_t>&f.age_share, True),
