@@ -154,6 +154,10 @@ cdef bint same_steps(Layout& a, Layout& b) noexcept:
     return True
 
 
+cdef tuple shape_of(Layout* l):
+    return tuple([l.shape()[i] for i in range(l.ndim)])
+
+
 cdef Tensor broadcast_as(Tensor x, Layout* l):
     """A view of ``x`` over l's shape; ValueError if it doesn't broadcast to that."""
     cdef Tensor t = view_of(x)
@@ -166,8 +170,7 @@ cdef Tensor broadcast_as(Tensor x, Layout* l):
         if lead >= 0 and i >= lead and have.shape()[i - lead] == l.shape()[i]:
             t.v.layout.strides()[i] = have.strides()[i - lead]
         elif lead < 0 or i >= lead and have.shape()[i - lead] != 1:
-            want = tuple([l.shape()[j] for j in range(l.ndim)])
-            raise ValueError(f"a gradient of shape {shape_tuple(&x.v)} for an array of shape {want}")
+            raise ValueError(f"a gradient of shape {shape_tuple(&x.v)} for an array of shape {shape_of(l)}")
     return t
 
 
@@ -267,6 +270,32 @@ cdef class Walk:
                     self.untouched.push_back(n)
                     n.ref()
         last_first(self.order)
+        return 0
+
+    cdef int check_leaves(self) except -1:
+        """That each gradient which is due can be written: before any is, and while the graph is there."""
+        cdef Node* n
+        cdef size_t i
+        for i in range(self.order.size()):
+            n = self.order[i]
+            if n.kind == NODE_LEAF:
+                self.check_leaf(n)
+            if n.marks is not NULL:
+                self.check_leaf(n.marks)
+        for i in range(self.untouched.size()):
+            self.check_leaf(self.untouched[i])
+        return 0
+
+    cdef int check_leaf(self, Node* leaf) except -1:
+        cdef Tensor grad
+        cdef size_t i
+        for i in range(leaf.operands.size()):
+            grad = (<list>leaf.payload)[i][0]
+            if grad.v.readonly or not grad.v.layout.same_shape(leaf.operands[i].layout):
+                where = "a read-only array" if grad.v.readonly else f"one of shape {shape_tuple(&grad.v)}"
+                raise ValueError(
+                    f"the gradient of an array of shape {shape_of(&leaf.operands[i].layout)} can't be written "
+                    f"to {where}")
         return 0
 
     cdef int check(self, Node* n) except -1:
@@ -579,6 +608,8 @@ cdef class Walk:
             t = variables[i]
             wanted.setdefault(<size_t>writer_of(t.v.chunk), []).append(i)
         self.collect(heads)
+        if variables is None:
+            self.check_leaves()
         for head, gradient in zip(heads, gradients):
             t = head
             if writer_of(t.v.chunk) is NULL:
