@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray.ops._rows import fill_from
 
 from .fusing import figures, same
 
@@ -37,6 +38,7 @@ def test_steps_and_sizes(dtype, inline_ns):
                 same(a, w)
 
 
+@pytest.mark.host  # a GPU reads all values before it writes
 @pytest.mark.parametrize("n", [1, 8, 65, 3000])
 def test_values_and_masks_that_are_parts_of_the_array(n):
     values = np.arange(3.0 * n)
@@ -70,6 +72,15 @@ def test_columns_of_matrices_and_planes():
         x[5:6, :, 0][m[5:6]] = x[7:8, :, 0][m[5:6]]  # an axis of length one
     same(a, w)
     same(la.broadcast_to(la.ones((1, 1)), (1, 9))[la.ones((1, 9)) > 0], np.ones(9))
+
+
+@pytest.mark.host  # a GPU's takes what is contiguous
+def test_the_loops_take_what_lies_one_step_apart():
+    x, m = la.zeros((6, 4, 2)), la.ones((6, 4)) > 0
+    assert fill_from(x[:, :, 1], m, la.ones(24)) and fill_from(x[::-1, 1, 0], m[:, 1], la.ones(6))
+    assert fill_from(x[:3, 0, 0], m[::2, 0], la.ones(6)[::2])
+    assert not fill_from(x[::2, :, 0], m[::2], la.ones(12))
+    assert x.sum() == 24 + 6 + 3
 
 
 def test_errors():
