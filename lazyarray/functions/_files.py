@@ -7,7 +7,6 @@ import io
 import math
 import os
 import pickle
-import shutil
 import stat
 import struct
 import tokenize
@@ -54,6 +53,8 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any
         with beside as stream:
             yield stream
         if not _replaced(unfinished, target, there):
+            import shutil
+
             with open(unfinished, "rb") as made, open(target, "wb", opener=_keeping) as stream:
                 shutil.copyfileobj(made, stream)
                 stream.truncate()
