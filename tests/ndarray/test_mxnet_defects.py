@@ -227,7 +227,9 @@ print(total.item())
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "LAZYARRAY_MEM_LIMIT": "13000000"},
-        capture_output=True, text=True, timeout=120,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.stdout == "30000000.0\n", done.stderr
 
