@@ -384,3 +384,48 @@ def test_a_fork_while_another_thread_captures():
         os._exit(0 if quick(la.ones(3)).tolist() == [2, 2, 2] else 1)
     assert os.waitpid(child, 0)[1] == 0
     other.join()
+
+
+def test_the_time_of_many_small_stages_grows_with_their_number():
+    def seconds(n):
+        xs = [la.ones(64, dtype="f4") for _ in range(n)]
+        f = la.compile(lambda: [x * 2 + 1 for x in xs])
+        best = []
+        for _ in range(8):
+            begin = time.perf_counter()
+            f()
+            la.waitall()
+            best.append(time.perf_counter() - begin)
+        return min(best)
+
+    assert seconds(640) < 80 * seconds(40)  # of the square it was 256 times as much, and more
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stages_that_share_memory_follow_each_other(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(20, 40000, 30)
+    xs = [la.array(rng.standard_normal(n)) for n in sizes]
+
+    @la.compile
+    def f(k):
+        results = []
+        for i, x in enumerate(xs):
+            h = la.sort(x * k)
+            h = la.cumsum(h) if i % 3 else h[::-1] * 2
+            results.append((h + la.cumsum(x)).sum())
+        return results
+
+    def expected(k):
+        for i, x in enumerate(map(np.asarray, xs)):
+            h = np.sort(x * k)
+            h = np.cumsum(h) if i % 3 else h[::-1] * 2
+            yield (h + np.cumsum(x)).sum()
+
+    f(la.array(1.0))
+    memory = f.memory()[0]
+    assert memory["planned"] < memory["unplanned"] / 4
+    calls = {k: f(la.array(float(k))) for k in range(1, 13)}  # all under way at once
+    for k, got in calls.items():
+        for a, b in zip(got, expected(float(k)), strict=True):
+            assert a.item() == b
