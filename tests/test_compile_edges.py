@@ -386,6 +386,89 @@ def test_a_fork_while_another_thread_captures():
     other.join()
 
 
+def untouched(*values):
+    """A leaf with sevens in its gradient: a backward that leaves it alone keeps them."""
+    w = leaf(*values)
+    w.grad[:] = 7
+    return w
+
+
+def paused(w, x):
+    with autograd.pause():
+        return (w * x).sum()
+
+
+def backward_inside(w, x):
+    with autograd.record():
+        loss = (w * x).sum()
+    loss.backward()
+    return 1
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        paused,
+        backward_inside,
+        lambda w, x: w.detach(),
+        lambda w, x: w > 1,
+        lambda w, x: la.floor(w) + w.detach(),
+        lambda w, x: w * 0 + 1,
+    ],
+)
+@pytest.mark.parametrize("given", [True, False])
+def test_a_backward_writes_the_leaves_that_the_result_was_made_of(made, given):
+    results = []
+    for compiled in (lambda f: f, la.compile):
+        w, u = untouched(1.0, 2.0), untouched(3.0, 4.0)
+        f = compiled(lambda x, v=None, w=w, u=u: u * x * made(w if v is None else v, x))
+        for _ in range(2):
+            with autograd.record():
+                y = f(la.array([5.0, 6.0]), *[w] * given).sum()
+            y.backward()
+        results.append((w.grad.asnumpy(), u.grad.asnumpy()))
+    for a, b in zip(*results, strict=True):
+        same(a, b)
+
+
+@pytest.mark.parametrize("used", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)])
+def test_a_backward_from_some_results_leaves_what_others_were_made_of(used):
+    results = []
+    for compiled in (lambda f: f, la.compile):
+        w = [untouched(1.0, 2.0) for _ in range(4)]
+
+        def f(x, w=w):
+            h = la.tanh(x * w[0])
+            return h, h * w[1] * (w[2] > 1), h * (w[3] > 1)
+
+        f = compiled(f)
+        for _ in range(2):
+            with autograd.record():
+                got = f(la.array([5.0, 6.0]))
+                y = sum((got[k] * got[k]).sum() for k in used)
+            y.backward()
+        results.append([x.grad.asnumpy() for x in w])
+    for a, b in zip(*results, strict=True):
+        same(a, b)
+
+
+def test_second_order_of_one_of_two_results():
+    def f(x):
+        return x * w * w, x * u
+
+    results = []
+    for g in (f, la.compile(f)):
+        w, u = untouched(1.0, 2.0), untouched(3.0, 4.0)
+        with autograd.record():
+            y, _ = g(la.array([5.0, 6.0]))
+            (first,) = autograd.grad((y * y).sum(), [w], create_graph=True)
+            total = (first * first).sum()
+        total.backward()
+        results.append((w.grad.asnumpy(), u.grad.asnumpy()))
+    for a, b in zip(*results, strict=True):
+        same(a, b)
+
+
 def test_the_time_of_many_small_stages_grows_with_their_number():
     def seconds(n):
         xs = [la.ones(64, dtype="f4") for _ in range(n)]
@@ -429,3 +512,22 @@ def test_stages_that_share_memory_follow_each_other(seed):
     for k, got in calls.items():
         for a, b in zip(got, expected(float(k)), strict=True):
             assert a.item() == b
+
+
+def test_an_argument_and_what_it_was_made_of_are_two_variables():
+    results = []
+    for compiled in (lambda f: f, la.compile):
+        w = leaf(1.0, 2.0)
+        with autograd.record():
+            y = compiled(lambda x, w=w: x * w)(w * 2)
+            (g,) = autograd.grad(y.sum(), [w], create_graph=True)  # it ran twice through w * 2
+            total = (g * g * w).sum()
+        total.backward()
+        with autograd.record():
+            v = w * 3 * w
+            z = compiled(lambda x, v=v, w=w: x * v * w)(la.ones(2)).sum()
+        first = w.grad.asnumpy()
+        z.backward()  # its graph was freed by the capture
+        results.append((g.asnumpy(), first, w.grad.asnumpy()))
+    for a, b in zip(*results, strict=True):
+        same(a, b)

@@ -127,6 +127,7 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         Node(NodeKind, uint64_t) except +
         NodeKind kind
         cbool freed
+        cbool loose
         int busy, again
         int nin, nout
         uint64_t seq, walk
