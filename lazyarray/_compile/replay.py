@@ -219,9 +219,12 @@ class Replay:
         """Finds which arrays each result was made of, as the walk of an uncompiled call would."""
         around = self._around(stand_ins)
         origins = {i: made_of(outputs[i], around) for i in (*self._heads, *self._constants)}
-        self._inputs = sorted({k for i in self._heads for k in origins[i][0]})
+        inputs = sorted({k for i in self._heads for k in origins[i][0]})
+        many = len(self._followed)
+        self._flows_to = [self._followed[k] for k in inputs if k < many]
+        self._flows_outside = [around[k] for k in inputs if k >= many]
         # By head, places among these. Where they differ each head names its own.
-        self._origins = [[self._inputs.index(k) for k in origins[i][0]] for i in self._heads]
+        self._origins = [[inputs.index(k) for k in origins[i][0]] for i in self._heads]
         self._differ = any(origins[i] != origins[self._heads[0]] for i in self._heads)
         # What a result was made of, but doesn't change with.
         self._flat = [(i, flat) for i, (_, flat) in origins.items() if flat]
@@ -239,8 +242,7 @@ class Replay:
 
     def _variables(self, arrays: Any) -> list[NDArray]:
         """Those that they flow to."""
-        around = self._around(arrays)
-        return [around[k] for k in self._inputs]
+        return [*[arrays[i] for i in self._flows_to], *self._flows_outside]
 
     # -- what can't be replayed
 
