@@ -221,10 +221,12 @@ cdef class Walk:
     cdef dict turns  # when a shadow got its last share, by the address of the Memory; None: nobody asks
     cdef list written  # (address, gradient) of the leaves, where `turns` is kept
     cdef bint retain, create
+    cdef set stops  # nodes, by address, behind which it doesn't go
 
     def __cinit__(self):
         self.shadows = {}
         self.met = set()
+        self.stops = set()
 
     def __dealloc__(self):
         for i in range(self.order.size()):  # no copies, for which there might be no memory
@@ -260,7 +262,7 @@ cdef class Walk:
             n.ref()
             self.check(n)
             zeros = recorder().tape.joined(zeros, n.zeros)
-            for i in range(n.operands.size()):
+            for i in range(0 if n.loose or <size_t>n in self.stops else n.operands.size()):
                 if n.operands[i].from_ is not NULL:
                     todo.push_back(n.operands[i].from_)
         if zeros:
@@ -627,6 +629,8 @@ cdef class Walk:
                 if s is not None:
                     g = seen_as(s.flat, t.v.dtype, &t.v.layout)
                     found[i] = cast(g, g.v.dtype) if s.owned else g
+            if <size_t>n in self.stops:
+                continue
             if n.marks is not NULL and variables is None:
                 self.find(n.marks, False, due)
             if n.kind == NODE_LEAF:
@@ -668,15 +672,17 @@ cdef class Walk:
         return 0
 
 
-def walk(list heads, list gradients, variables, bint retain, bint create):
+def walk(list heads, list gradients, variables, bint retain, bint create, bint stops=False):
     """One backward pass from ``heads``, which are tracked, with their ``gradients``.
 
     With ``variables`` (a list of tracked arrays) it gives their gradients, None where nothing reaches
     one; else it writes the gradients of the leaves. ``retain`` keeps the graph; ``create`` records the
-    pass itself.
+    pass itself. With ``stops`` it doesn't go on to what a variable was made of.
     """
     cdef Walk w = Walk.__new__(Walk)
     w.retain, w.create = retain, create
+    if stops:
+        w.stops = {<size_t>writer_of((<Tensor>x).v.chunk) for x in variables}
     if _watchers and variables is None:
         w.turns, w.written = {}, []
     old = set_recording(create)

@@ -127,6 +127,7 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         Node(NodeKind, uint64_t) except +
         NodeKind kind
         cbool freed
+        cbool loose
         int busy, again
         int nin, nout
         uint64_t seq, walk
@@ -459,11 +460,15 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         vector[ProgramPushed] operators
         vector[ProgramRole] visible
 
-    cdef cppclass Substitution "lazyarray::Program::Substitution":
-        Substitution()
-        Chunk* from_ "from"
+    cdef cppclass Substitution:
         Chunk* to
         npy_intp delta
+
+    cdef cppclass Substitutions:
+        void add(Chunk*, Chunk*, npy_intp) except +
+        const Substitution* find(const Chunk*)
+        size_t size()
+        const Substitution& operator[](size_t)
 
     cdef cppclass CProgram "lazyarray::Program":
         CProgram(Recorder*, ChunkStore*) except +
@@ -491,7 +496,7 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         vector[Chunk*] outside(size_t, size_t) except +
         vector[Chunk*] outside() except +
         cbool finish(const unordered_set[Chunk*]&, CProgram*) except +
-        void prepare(int, const vector[Substitution]&) except +
+        void prepare(int, const Substitutions&) except +
         Status push(int)
 
 

@@ -21,6 +21,7 @@ from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport Py_EQ, Py_NE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from cython.operator cimport dereference
 from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport fabs
 from libc.stdint cimport INT64_MIN
