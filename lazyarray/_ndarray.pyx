@@ -125,6 +125,7 @@ cdef extern from "Python.h":
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t)
     Py_ssize_t PyNumber_AsSsize_t(object, object) except? -1
+    bint PyIndex_Check(object) noexcept
     object PyBytes_FromStringAndSize(const char*, Py_ssize_t)
 
 
