@@ -214,12 +214,15 @@ cdef class ArrayVar(Var):
 
     def __call__(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """The array's variance over ``axis``."""
+        if _derived is not None and isinstance(self.array, _derived):  # as the other methods: see _derived.py
+            return _derived._variance(self.array, axis, dtype, out, ddof=ddof, keepdims=keepdims, **kwargs)
         return handed(functions.var(self.array, axis, dtype, out, ddof, keepdims, **kwargs))
 
 
 cdef object twin(object array, object memo):
     """A copy, with a gradient of its own if the array has one."""
-    made = array.copy("K")
+    kind = _derived if _derived is not None and isinstance(array, _derived) else Array
+    made = kind.copy(array, "K")  # a class that a program derives may have a copy() of its own
     leaf = leaf_grad(array)
     if leaf is not None:
         attach_leaf(made, deepcopy(leaf[0], memo), leaf[1], True)
@@ -427,6 +430,8 @@ cdef class Array(Values):
         return protocols.interfaces.cuda_interface(self)
 
     def __reduce__(self):
+        if _derived is not None and isinstance(self, _derived):  # np.ndarray.__reduce__(self), in a class's own
+            return _derived.__reduce__(self)
         leaf = leaf_grad(self) or ()
         if not is_scalar(self) and self.v.on_host():
             # NumPy pickles it, and copies it to do so.
