@@ -9,6 +9,7 @@ import numpy as np
 from lazyarray._ndarray import NDArray
 from lazyarray.context import cpu
 from lazyarray.engine import Device
+from lazyarray.functions._files import note_mapped
 from lazyarray.ops._rows import holdable
 from lazyarray.ops.hosts import given, note
 
@@ -81,6 +82,7 @@ class memmap(NDArray):
         >>> la.memmap.of(host).sum().item()
         0
         """
+        note_mapped(host)
         if not holdable(host):
             return given(host, device)
         if not host.dtype.isnative or not host.flags.aligned:

@@ -432,12 +432,15 @@ cdef class Array(Values):
     def __reduce__(self):
         if _derived is not None and isinstance(self, _derived):  # np.ndarray.__reduce__(self), in a class's own
             return _derived.__reduce__(self)
-        leaf = leaf_grad(self) or ()
-        if not is_scalar(self) and self.v.on_host():
-            # NumPy pickles it, and copies it to do so.
-            return protocols.pickling.rebuild, (_share.export(self, "?pickle"), self.ctx, *leaf)
-        values = copy_out(awaited(self, "?pickle"))
-        return protocols.pickling.rebuild, (values[()] if is_scalar(self) else values, self.ctx, *leaf)
+        cdef Tensor x = awaited(self, "?pickle")
+        cdef object values
+        if is_scalar(self):
+            values = copy_out(x)[()]
+        else:  # pickle would have NumPy copy it later, when another thread may write to it
+            x = settled(x, not x.v.layout.c_contiguous(x.v.itemsize()) and x.v.layout.size() > _COPIED_WITH_THE_GIL)
+            need_memory(x.v.chunk)
+            values = protocols.pickling.Copied(numpy_view(&x.v, False).__reduce__())
+        return protocols.pickling.rebuild, (values, self.ctx, *(leaf_grad(self) or ()))
 
     def __reduce_ex__(self, protocol):
         if protocol < 5 or is_scalar(self) or type(self).__reduce__ is not Array.__reduce__:

@@ -6,8 +6,11 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lazyarray import distributed
 from lazyarray.lazy._lazy import Tensor, paused
+from lazyarray.ops._rows import writable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -134,7 +137,7 @@ class KVStore:
             taken.add(k)
         for k, values in pairs:
             with paused():
-                own = values[0].copy()
+                own = writable(values[0].copy())
                 if self._comm is not None:
                     self._comm.broadcast(own, out=own, name=f"key {k}")
             self._values[k] = own
@@ -149,13 +152,14 @@ class KVStore:
             priority: an integer; of "dist_sync", what is pushed with a higher one goes first.
         Returns: None.
         Raises: ValueError for a key without :meth:`init`, another shape, or another number of
-            values than of keys; TypeError for a key of another type, what is no array, or a
-            ``priority`` that is no integer.
+            values than of keys; TypeError for a key of another type, what is no array, numbers that
+            the key's dtype would not hold (complex ones as real, floats as integers), or a
+            ``priority`` that is no integer. Then nothing was pushed.
         """
         rank = _checked_priority(priority)
         pairs = _grouped(_pairs("push", key, value))
         for k, values in pairs:
-            self._known(k, values)
+            _check_values(k, self._known(k), values)
         for k, values in pairs:
             if k in self._pushed:
                 self._issue()
@@ -175,14 +179,14 @@ class KVStore:
             priority: for MXNet's signature: an integer.
             ignore_sparse: for MXNet's signature: no arrays are sparse.
         Returns: None.
-        Raises: as :meth:`push`; TypeError without ``out``.
+        Raises: as :meth:`push`; TypeError without ``out``; ValueError if it is read-only.
         """
         _checked_priority(priority)
         if out is None:
             raise TypeError("kvstore: pull needs out=")
         pairs = _pairs("pull", key, out)
         for k, outs in pairs:
-            self._known(k, outs)
+            _check_outputs(k, self._known(k), outs)
         self._issue()
         with paused():
             for k, outs in pairs:
@@ -202,7 +206,7 @@ class KVStore:
             out: what is written; None: ``value``.
             priority: as for :meth:`push`.
         Returns: None.
-        Raises: as :meth:`push`.
+        Raises: as :meth:`push` and :meth:`pull`.
 
         >>> import lazyarray as la
         >>> kv = la.kvstore.create("device")
@@ -215,8 +219,10 @@ class KVStore:
         rank = _checked_priority(priority)
         outs = _pairs("pushpull", key, value if out is None else out)
         pairs = _grouped(_pairs("pushpull", key, value))
-        for k, arrays in (*pairs, *outs):
-            self._known(k, arrays)
+        for k, arrays in pairs:
+            _check_values(k, self._known(k), arrays)
+        for k, arrays in outs:
+            _check_outputs(k, self._known(k), arrays)
         if any(k in self._pushed for k, _ in pairs):
             self._issue()
         updates = self._update is not None or self._trainers_of is not None
@@ -239,6 +245,10 @@ class KVStore:
         Returns: None.
         Raises: as :meth:`init` and :meth:`pull`.
         """
+        _checked_priority(priority)
+        values = dict(_pairs("broadcast", key, value))
+        for k, outs in _pairs("broadcast", key, out):
+            _check_outputs(k, values[k][0], outs)
         self.init(key, value)
         self.pull(key, out, priority)
 
@@ -322,15 +332,10 @@ class KVStore:
 
     # -- how
 
-    def _known(self, key: Key, arrays: Sequence[NDArray]) -> None:
+    def _known(self, key: Key) -> NDArray:
         if key not in self._values:
             raise ValueError(f"kvstore: the key {key!r} is not there: call init({key!r}, value)")
-        own = self._values[key]
-        for x in arrays:
-            if x.shape != own.shape:
-                raise ValueError(
-                    f"kvstore: an array of shape {x.shape} for the key {key!r} of {own.shape}"
-                )
+        return self._values[key]
 
     def _issue(
         self, more: Mapping[Key, tuple[int, NDArray]] | None = None, stores: bool = True
@@ -392,6 +397,27 @@ def _pairs(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:
         if not isinstance(x, Tensor):
             raise TypeError(f"kvstore: values are NDArrays, not {type(x).__name__}")
     return [(key, arrays)]
+
+
+def _check_values(key: Key, own: NDArray, values: Sequence[NDArray]) -> None:
+    """That arrays can be added up as the key's value is: before anything is written."""
+    for x in values:
+        _check(key, own, x, np.can_cast(x.dtype, own.dtype, "same_kind"))
+
+
+def _check_outputs(key: Key, own: NDArray, outs: Sequence[NDArray]) -> None:
+    """That the key's value can be copied to arrays: before anything is written."""
+    for x in outs:
+        _check(key, own, x, np.can_cast(own.dtype, x.dtype, "same_kind"))
+        if not x.flags.writeable:
+            raise ValueError(f"kvstore: an output for the key {key!r} is read-only, or a scalar")
+
+
+def _check(key: Key, own: NDArray, x: NDArray, holds: bool) -> None:
+    if x.shape != own.shape:
+        raise ValueError(f"kvstore: an array of shape {x.shape} for the key {key!r} of {own.shape}")
+    if not holds:
+        raise TypeError(f"kvstore: an array of {x.dtype} for the key {key!r} of {own.dtype}")
 
 
 def _grouped(pairs: list[tuple[Key, list[NDArray]]]) -> list[tuple[Key, list[NDArray]]]:

@@ -384,3 +384,150 @@ def test_a_fork_while_another_thread_captures():
         os._exit(0 if quick(la.ones(3)).tolist() == [2, 2, 2] else 1)
     assert os.waitpid(child, 0)[1] == 0
     other.join()
+
+
+def untouched(*values):
+    """A leaf with sevens in its gradient: a backward that leaves it alone keeps them."""
+    w = leaf(*values)
+    w.grad[:] = 7
+    return w
+
+
+def paused(w, x):
+    with autograd.pause():
+        return (w * x).sum()
+
+
+def backward_inside(w, x):
+    with autograd.record():
+        loss = (w * x).sum()
+    loss.backward()
+    return 1
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        paused,
+        backward_inside,
+        lambda w, x: w.detach(),
+        lambda w, x: w > 1,
+        lambda w, x: la.floor(w) + w.detach(),
+        lambda w, x: w * 0 + 1,
+    ],
+)
+@pytest.mark.parametrize("given", [True, False])
+def test_a_backward_writes_the_leaves_that_the_result_was_made_of(made, given):
+    results = []
+    for compiled in (lambda f: f, la.compile):
+        w, u = untouched(1.0, 2.0), untouched(3.0, 4.0)
+        f = compiled(lambda x, v=None, w=w, u=u: u * x * made(w if v is None else v, x))
+        for _ in range(2):
+            with autograd.record():
+                y = f(la.array([5.0, 6.0]), *[w] * given).sum()
+            y.backward()
+        results.append((w.grad.asnumpy(), u.grad.asnumpy()))
+    for a, b in zip(*results, strict=True):
+        same(a, b)
+
+
+@pytest.mark.parametrize("used", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)])
+def test_a_backward_from_some_results_leaves_what_others_were_made_of(used):
+    results = []
+    for compiled in (lambda f: f, la.compile):
+        w = [untouched(1.0, 2.0) for _ in range(4)]
+
+        def f(x, w=w):
+            h = la.tanh(x * w[0])
+            return h, h * w[1] * (w[2] > 1), h * (w[3] > 1)
+
+        f = compiled(f)
+        for _ in range(2):
+            with autograd.record():
+                got = f(la.array([5.0, 6.0]))
+                y = sum((got[k] * got[k]).sum() for k in used)
+            y.backward()
+        results.append([x.grad.asnumpy() for x in w])
+    for a, b in zip(*results, strict=True):
+        same(a, b)
+
+
+def test_second_order_of_one_of_two_results():
+    def f(x):
+        return x * w * w, x * u
+
+    results = []
+    for g in (f, la.compile(f)):
+        w, u = untouched(1.0, 2.0), untouched(3.0, 4.0)
+        with autograd.record():
+            y, _ = g(la.array([5.0, 6.0]))
+            (first,) = autograd.grad((y * y).sum(), [w], create_graph=True)
+            total = (first * first).sum()
+        total.backward()
+        results.append((w.grad.asnumpy(), u.grad.asnumpy()))
+    for a, b in zip(*results, strict=True):
+        same(a, b)
+
+
+def test_the_time_of_many_small_stages_grows_with_their_number():
+    def seconds(n):
+        xs = [la.ones(64, dtype="f4") for _ in range(n)]
+        f = la.compile(lambda: [x * 2 + 1 for x in xs])
+        best = []
+        for _ in range(8):
+            begin = time.perf_counter()
+            f()
+            la.waitall()
+            best.append(time.perf_counter() - begin)
+        return min(best)
+
+    assert seconds(640) < 80 * seconds(40)  # of the square it was 256 times as much, and more
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stages_that_share_memory_follow_each_other(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(20, 40000, 30)
+    xs = [la.array(rng.standard_normal(n)) for n in sizes]
+
+    @la.compile
+    def f(k):
+        results = []
+        for i, x in enumerate(xs):
+            h = la.sort(x * k)
+            h = la.cumsum(h) if i % 3 else h[::-1] * 2
+            results.append((h + la.cumsum(x)).sum())
+        return results
+
+    def expected(k):
+        for i, x in enumerate(map(np.asarray, xs)):
+            h = np.sort(x * k)
+            h = np.cumsum(h) if i % 3 else h[::-1] * 2
+            yield (h + np.cumsum(x)).sum()
+
+    f(la.array(1.0))
+    memory = f.memory()[0]
+    assert memory["planned"] < memory["unplanned"] / 4
+    calls = {k: f(la.array(float(k))) for k in range(1, 13)}  # all under way at once
+    for k, got in calls.items():
+        for a, b in zip(got, expected(float(k)), strict=True):
+            assert a.item() == b
+
+
+def test_an_argument_and_what_it_was_made_of_are_two_variables():
+    results = []
+    for compiled in (lambda f: f, la.compile):
+        w = leaf(1.0, 2.0)
+        with autograd.record():
+            y = compiled(lambda x, w=w: x * w)(w * 2)
+            (g,) = autograd.grad(y.sum(), [w], create_graph=True)  # it ran twice through w * 2
+            total = (g * g * w).sum()
+        total.backward()
+        with autograd.record():
+            v = w * 3 * w
+            z = compiled(lambda x, v=v, w=w: x * v * w)(la.ones(2)).sum()
+        first = w.grad.asnumpy()
+        z.backward()  # its graph was freed by the capture
+        results.append((g.asnumpy(), first, w.grad.asnumpy()))
+    for a, b in zip(*results, strict=True):
+        same(a, b)

@@ -290,8 +290,8 @@ class Compiled(Generic[_P, _R]):
                 last = kind.replays[0] if kind.replays else None
                 # Or the memory that it uses was moved, or gradients reach it in another way.
                 why = last.state.failed() if last and last.program.stands() else None
-                kind.captures += 1
-                if kind.captures > _GIVEN_UP:
+                # One that raises is none: however often it does, its state is put back.
+                if kind.captures == _GIVEN_UP:
                     kind.plain, kind.usual = True, None
                     self._warn(f"{name_of(self._function)} runs op by op: {_often(kind, why)}")
                     return call, None
@@ -299,6 +299,7 @@ class Compiled(Generic[_P, _R]):
                     replay = self._capture(call)
                 except Escaped as exc:
                     # It may be that the next capture finds what this one made: a cache, say.
+                    kind.captures += 1
                     if call.copies or kind.captures >= _ESCAPES:
                         kind.plain, kind.replays, kind.usual = True, [], None
                         self._warn(f"{name_of(self._function)} runs op by op: {exc}")
@@ -308,8 +309,8 @@ class Compiled(Generic[_P, _R]):
                     self._warn(f"{name_of(self._function)} runs op by op: {exc}")
                     return call, None
                 if replay is None:  # without some numbers
-                    kind.captures -= 1
                     continue
+                kind.captures += 1
                 kind.replays = [replay, *[r for r in kind.replays if r.program.stands()]][:_STATES]
                 alone = len(kind.replays) == 1 and not replay.varies and not replay.writes
                 kind.usual = replay if alone else None

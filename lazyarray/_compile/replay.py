@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lazyarray._compile.numbers import Mistaken, Numbers
@@ -26,9 +27,11 @@ from lazyarray.lazy._lazy import (
     Program,
     TracingError,
     attach_leaf,
+    detached,
     is_leaf,
     is_recording,
     leaf_grad,
+    made_of,
     note_call,
     note_constant,
     recorded,
@@ -109,6 +112,7 @@ class Replay:
         self._heads: list[int] = []
         self._constants: list[int] = []  # recorded, but don't change with the arguments
         self._outside: list[NDArray] = []
+        self._flat: list[tuple[int, list[int]]] = []
         before = [sys.getrefcount(x) for x in stand_ins]
         try:
             with program:
@@ -133,6 +137,7 @@ class Replay:
                 ]
                 if self._heads or self._constants:
                     self._outside = program.tracked_outside()
+                    self._find_origins(stand_ins, outputs)
                 phases: list[list[NDArray]] = [outputs]
                 seeds: list[NDArray] = []
                 if self._heads:
@@ -204,11 +209,40 @@ class Replay:
         )
         program.split()
         seeds = [new(outputs[i].shape, outputs[i].dtype) for i in self._heads]
-        variables = [stand_ins[i] for i in self._followed] + self._outside
-        found = walk([outputs[i] for i in self._heads], seeds, variables, False, False)
+        variables = self._variables(stand_ins)
+        found = walk([outputs[i] for i in self._heads], seeds, variables, False, False, True)
         # What nothing leads to has no gradient; the others' are outputs of the second phase.
         self._reached = [i for i, g in enumerate(found) if g is not None]
         return seeds, [found[i].copy() for i in self._reached]
+
+    def _find_origins(self, stand_ins: list[NDArray], outputs: list[NDArray]) -> None:
+        """Finds which arrays each result was made of, as the walk of an uncompiled call would."""
+        around = self._around(stand_ins)
+        origins = {i: made_of(outputs[i], around) for i in (*self._heads, *self._constants)}
+        inputs = sorted({k for i in self._heads for k in origins[i][0]})
+        many = len(self._followed)
+        self._flows_to = [self._followed[k] for k in inputs if k < many]
+        self._flows_outside = [around[k] for k in inputs if k >= many]
+        # By head, places among these. Where they differ each head names its own.
+        self._origins = [[inputs.index(k) for k in origins[i][0]] for i in self._heads]
+        self._differ = any(origins[i] != origins[self._heads[0]] for i in self._heads)
+        # What a result was made of, but doesn't change with.
+        self._flat = [(i, flat) for i, (_, flat) in origins.items() if flat]
+        named = {self.program.chunk_of(x) for x in self._variables(stand_ins)}
+        # The gradient may read what no result's gradient flows to.
+        self._apart = [
+            i
+            for i, x in enumerate(stand_ins)
+            if tracked(x) and self.program.chunk_of(x) not in named
+        ]
+
+    def _around(self, arrays: Any) -> list[NDArray]:
+        """All arrays of a call that gradients can reach."""
+        return [*[arrays[i] for i in self._followed], *self._outside]
+
+    def _variables(self, arrays: Any) -> list[NDArray]:
+        """Those that they flow to."""
+        return [*[arrays[i] for i in self._flows_to], *self._flows_outside]
 
     # -- what can't be replayed
 
@@ -301,9 +335,9 @@ class Replay:
         call, outputs = begun
         if self._heads:
             self._note(call, arrays, outputs, self._tree if tree is None else tree)
-        if self._constants:
-            given = [*[arrays[i] for i in self._followed], *self._outside]
-            note_constant(given, [outputs[i] for i in self._constants])
+        for i, flat in self._flat:
+            around = self._around(arrays)
+            note_constant([around[k] for k in flat], [outputs[i]])
         if self._is_plain:
             return outputs[0]
         return self._stored((outputs, arrays, numbers))
@@ -318,8 +352,12 @@ class Replay:
         return built(self._result, parts)
 
     def _note(self, call: Any, arrays: Any, outputs: list[NDArray], tree: Any) -> None:
-        followed = [arrays[i] for i in self._followed]
-        many = len(followed) + len(self._outside)
+        inputs = self._variables(arrays)
+        many = len(inputs)
+        if self._apart:
+            arrays = list(arrays)
+            for i in self._apart:
+                arrays[i] = detached(arrays[i])
         again = [] if self._impure else arrays
 
         def rule(gradients: list[Any], saved: list[Any]) -> list[Any]:
@@ -331,22 +369,25 @@ class Replay:
             ]
             found = call.go_on(heads)
             results: list[Any] = [None] * many
-            for i, g in zip(self._reached, found, strict=True):
-                results[i] = g
+            for k, g in zip(self._reached, found, strict=True):
+                results[k] = g
+            if self._differ:
+                given = [
+                    of for g, of in zip(gradients, self._origins, strict=True) if g is not None
+                ]
+                wanted = set().union(*given)
+                results = [g if k in wanted else None for k, g in enumerate(results)]
             return results
 
         saves = [*[arrays[i] for i in self._read], *[outputs[i] for i in self._read_outputs]]
         saves += self._kept
         first = len(saves)
         heads_like = self.program.inputs[1]  # type: ignore[index]
-        note_call(
-            name_of(self._function),
-            rule,
-            [*followed, *self._outside],
-            [outputs[i] for i in self._heads],
-            saves,
-            again,
-        )
+        name, made = name_of(self._function), [outputs[i] for i in self._heads]
+        note_call(name, rule, inputs, made, saves, again, loose=self._differ)
+        if self._differ:
+            for y, of in zip(made, self._origins, strict=True):
+                note_call(name, partial(_passed_on, len(of)), [y, *[inputs[k] for k in of]], [y])
 
     def _again(self, arrays: list[NDArray], gradients: list[Any], tree: Any) -> list[Any]:
         """The gradients as recorded ops, for those of higher order: the function runs op by op."""
@@ -368,8 +409,7 @@ class Replay:
             if g is not None:
                 heads.append(encoder.outputs[i])
                 seeds.append(g)
-        variables = [arrays[i] for i in self._followed] + self._outside
-        return walk(heads, seeds, variables, True, True)
+        return walk(heads, seeds, self._variables(arrays), True, True, True)
 
 
 # Of an array that nobody but us holds: two lists, and what goes over one of them.
@@ -379,6 +419,11 @@ _REFERENCES = 4
 def name_of(function: Any) -> str:
     """What messages call a function."""
     return getattr(function, "__name__", type(function).__name__)
+
+
+def _passed_on(many: int, gradients: list[Any], saved: list[Any]) -> list[Any]:
+    """The rule of a note that only names what one result of a call was made of."""
+    return [*gradients, *[None] * many]
 
 
 def _like(g: NDArray, y: NDArray) -> NDArray:

@@ -154,6 +154,10 @@ cdef bint same_steps(Layout& a, Layout& b) noexcept:
     return True
 
 
+cdef tuple shape_of(Layout* l):
+    return tuple([l.shape()[i] for i in range(l.ndim)])
+
+
 cdef Tensor broadcast_as(Tensor x, Layout* l):
     """A view of ``x`` over l's shape; ValueError if it doesn't broadcast to that."""
     cdef Tensor t = view_of(x)
@@ -166,8 +170,7 @@ cdef Tensor broadcast_as(Tensor x, Layout* l):
         if lead >= 0 and i >= lead and have.shape()[i - lead] == l.shape()[i]:
             t.v.layout.strides()[i] = have.strides()[i - lead]
         elif lead < 0 or i >= lead and have.shape()[i - lead] != 1:
-            want = tuple([l.shape()[j] for j in range(l.ndim)])
-            raise ValueError(f"a gradient of shape {shape_tuple(&x.v)} for an array of shape {want}")
+            raise ValueError(f"a gradient of shape {shape_tuple(&x.v)} for an array of shape {shape_of(l)}")
     return t
 
 
@@ -218,10 +221,12 @@ cdef class Walk:
     cdef dict turns  # when a shadow got its last share, by the address of the Memory; None: nobody asks
     cdef list written  # (address, gradient) of the leaves, where `turns` is kept
     cdef bint retain, create
+    cdef set stops  # nodes, by address, behind which it doesn't go
 
     def __cinit__(self):
         self.shadows = {}
         self.met = set()
+        self.stops = set()
 
     def __dealloc__(self):
         for i in range(self.order.size()):  # no copies, for which there might be no memory
@@ -257,7 +262,7 @@ cdef class Walk:
             n.ref()
             self.check(n)
             zeros = recorder().tape.joined(zeros, n.zeros)
-            for i in range(n.operands.size()):
+            for i in range(0 if n.loose or <size_t>n in self.stops else n.operands.size()):
                 if n.operands[i].from_ is not NULL:
                     todo.push_back(n.operands[i].from_)
         if zeros:
@@ -267,6 +272,32 @@ cdef class Walk:
                     self.untouched.push_back(n)
                     n.ref()
         last_first(self.order)
+        return 0
+
+    cdef int check_leaves(self) except -1:
+        """That each gradient which is due can be written: before any is, and while the graph is there."""
+        cdef Node* n
+        cdef size_t i
+        for i in range(self.order.size()):
+            n = self.order[i]
+            if n.kind == NODE_LEAF:
+                self.check_leaf(n)
+            if n.marks is not NULL:
+                self.check_leaf(n.marks)
+        for i in range(self.untouched.size()):
+            self.check_leaf(self.untouched[i])
+        return 0
+
+    cdef int check_leaf(self, Node* leaf) except -1:
+        cdef Tensor grad
+        cdef size_t i
+        for i in range(leaf.operands.size()):
+            grad = (<list>leaf.payload)[i][0]
+            if grad.v.readonly or not grad.v.layout.same_shape(leaf.operands[i].layout):
+                where = "a read-only array" if grad.v.readonly else f"one of shape {shape_tuple(&grad.v)}"
+                raise ValueError(
+                    f"the gradient of an array of shape {shape_of(&leaf.operands[i].layout)} can't be written "
+                    f"to {where}")
         return 0
 
     cdef int check(self, Node* n) except -1:
@@ -579,6 +610,8 @@ cdef class Walk:
             t = variables[i]
             wanted.setdefault(<size_t>writer_of(t.v.chunk), []).append(i)
         self.collect(heads)
+        if variables is None:
+            self.check_leaves()
         for head, gradient in zip(heads, gradients):
             t = head
             if writer_of(t.v.chunk) is NULL:
@@ -596,6 +629,8 @@ cdef class Walk:
                 if s is not None:
                     g = seen_as(s.flat, t.v.dtype, &t.v.layout)
                     found[i] = cast(g, g.v.dtype) if s.owned else g
+            if <size_t>n in self.stops:
+                continue
             if n.marks is not NULL and variables is None:
                 self.find(n.marks, False, due)
             if n.kind == NODE_LEAF:
@@ -637,15 +672,17 @@ cdef class Walk:
         return 0
 
 
-def walk(list heads, list gradients, variables, bint retain, bint create):
+def walk(list heads, list gradients, variables, bint retain, bint create, bint stops=False):
     """One backward pass from ``heads``, which are tracked, with their ``gradients``.
 
     With ``variables`` (a list of tracked arrays) it gives their gradients, None where nothing reaches
     one; else it writes the gradients of the leaves. ``retain`` keeps the graph; ``create`` records the
-    pass itself.
+    pass itself. With ``stops`` it doesn't go on to what a variable was made of.
     """
     cdef Walk w = Walk.__new__(Walk)
     w.retain, w.create = retain, create
+    if stops:
+        w.stops = {<size_t>writer_of((<Tensor>x).v.chunk) for x in variables}
     if _watchers and variables is None:
         w.turns, w.written = {}, []
     old = set_recording(create)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from lazyarray.autograd.scopes import is_recording, is_training, pause
 from lazyarray.lazy._lazy import Tensor, TracingError, is_noting, note_call, tracked
@@ -42,6 +45,7 @@ class Function:
 
     saved_tensors: tuple[NDArray, ...] = ()
     _called = False
+    _shapes: Sequence[tuple[int, ...] | None] = ()
 
     def save_for_backward(self, *arrays: NDArray) -> None:
         """Keeps arrays for ``backward``, as ``saved_tensors``.
@@ -106,6 +110,7 @@ class Function:
             )
         several = isinstance(outputs, (tuple, list))
         results = list(outputs) if several else [outputs]
+        self._shapes = [x.shape if isinstance(x, Tensor) else None for x in inputs]
         for i, y in enumerate(results):
             if not isinstance(y, Tensor):
                 raise TypeError(
@@ -123,4 +128,11 @@ class Function:
             found = self.backward(*gradients)
         finally:
             self.saved_tensors = ()
-        return list(found) if isinstance(found, (tuple, list)) else [found]
+        found = list(found) if isinstance(found, (tuple, list)) else [found]
+        for i, (g, shape) in enumerate(zip(found, self._shapes, strict=False)):
+            if g is not None and shape is not None and np.shape(g) != shape:
+                raise ValueError(
+                    f"{type(self).__name__}.backward gives a gradient of shape {np.shape(g)} for "
+                    f"input {i}, which is of shape {shape}"
+                )
+        return found

@@ -16,7 +16,7 @@ from lazyarray.lazy._lazy import (
     recorded,
     tracked,
 )
-from lazyarray.ops._rows import asarray
+from lazyarray.ops._rows import asarray, holds_scalar
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -59,12 +59,19 @@ def attach_grad(x: NDArray, grad_req: str = "write") -> None:
     if _requested(grad_req) == "null":
         drop_leaf(x)
         return
+    _check(x)
     _mark(x, creation.zeros_like(x), grad_req)
 
 
-def _mark(x: NDArray, gradient: NDArray, grad_req: str) -> None:
+def _check(x: Any) -> None:
+    """That it may have a gradient."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"only NDArrays have gradients, not {type(x).__name__}")
     if x.dtype.kind not in "fc":
         raise TypeError(f"only arrays of floats have gradients, not those of {x.dtype}")
+
+
+def _mark(x: NDArray, gradient: NDArray, grad_req: str) -> None:
     of_its_own(x)
     attach_leaf(x, gradient, grad_req, True)
 
@@ -100,7 +107,8 @@ def mark_variables(
         gradients: as many arrays, of the same shapes and dtypes.
         grad_reqs: "write" or "add", or one for each.
     Returns: None.
-    Raises: ValueError for another shape or dtype.
+    Raises: ValueError for another shape, dtype or device, and for a read-only gradient; TypeError
+        for what is no array of floats, and for a scalar as the gradient. Then nothing was marked.
 
     >>> import lazyarray as la
     >>> x, dx = la.ones(2), la.zeros(2)
@@ -113,9 +121,16 @@ def mark_variables(
     if not len(xs) == len(grads) == len(reqs):
         raise ValueError("variables, gradients and grad_reqs are of different lengths")
     for x, g, req in zip(xs, grads, reqs, strict=True):
-        _requested(req)
-        if not isinstance(g, Tensor):
-            raise TypeError(f"a gradient is an NDArray, not {type(g).__name__}")
+        if _requested(req) == "null":
+            continue
+        _check(x)
+        if not isinstance(g, Tensor) or holds_scalar(g):
+            kind = "an immutable scalar" if isinstance(g, Tensor) else type(g).__name__
+            raise TypeError(f"a gradient is an NDArray, not {kind}")
+        if not g.flags.writeable:
+            raise ValueError("a gradient is an array that backward writes, not a read-only one")
+        if g.device != x.device:
+            raise ValueError(f"the gradient of an array on {x.device!r} is on {g.device!r}")
         if g.shape != x.shape or g.dtype != x.dtype:
             raise ValueError(
                 f"the gradient of an array of shape {x.shape} and {x.dtype} has shape {g.shape} "

@@ -510,8 +510,8 @@ cdef class Engine:
 
         Returns: a dict of ints: how many ops were "pushed", are "completed" and were run by who
             waited ("helped"); how many "waits" there were; the "threads" that live;
-            "pending_bytes", what ops that haven't run will write. The process's engine adds those
-            of the storage and of recording.
+            "pending_bytes", what ops that haven't run will write, and the memory that they alone
+            still use. The process's engine adds those of the storage and of recording.
         Raises: nothing.
 
         >>> from lazyarray import engine

@@ -13,7 +13,8 @@ namespace lazyarray {
 // One for the process, never destroyed. The GIL guards all of it.
 class Sites {
  public:
-  static constexpr Py_ssize_t kMost = 1 << 20;  // a program that makes code for ever must not fill memory
+  // Some 260 bytes each, for a program that makes code for ever. What code pushes that came later has no line.
+  static constexpr Py_ssize_t kMost = 1 << 16;
 
   explicit Sites(const char* package) : passed_over_{package}, numbers_(PyDict_New()), places_(PyList_New(0)) {}
 

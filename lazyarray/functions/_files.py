@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import math
 import os
@@ -9,6 +10,7 @@ import pickle
 import stat
 import struct
 import tokenize
+import weakref
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -31,21 +33,32 @@ class Refused(ValueError):
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any]]:
-    """A file that takes the place of ``path`` as the block ends; no trace of it if that fails."""
+    """A file that takes the place of ``path`` as the block ends; no trace of it if that fails.
+
+    Its bytes go into the old file where somebody would notice another one: under its other names,
+    in memory that it is mapped to, by its owner. So they do where it may not be replaced.
+    """
     target = os.path.realpath(os.fspath(path))
-    unfinished = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
-    fresh = not os.path.exists(target) or stat.S_ISREG(os.stat(target).st_mode)
+    unfinished = os.path.join(os.path.dirname(target), f".la-{os.urandom(8).hex()}.tmp")
+    there = os.stat(target) if os.path.exists(target) else None
+    regular = there is None or stat.S_ISREG(there.st_mode)
     try:  # from before the file is there: an interrupt leaves no trace either
-        beside = _beside(unfinished, target, mode) if fresh else None
+        beside = _beside(unfinished, there, mode) if regular else None
         if beside is None:  # a pipe, /dev/stdout; what may be written, but nothing beside it
-            with open(target, mode) as stream:  # a directory is refused here
+            with open(target, mode, opener=_keeping) as stream:  # a directory is refused here
                 yield stream
+                if regular:
+                    stream.truncate()
             return
         with beside as stream:
             yield stream
-        if os.path.exists(target):
-            os.chmod(unfinished, stat.S_IMODE(os.stat(target).st_mode))
-        os.replace(unfinished, target)
+        if not _replaced(unfinished, target, there):
+            import shutil
+
+            with open(unfinished, "rb") as made, open(target, "wb", opener=_keeping) as stream:
+                shutil.copyfileobj(made, stream)
+                stream.truncate()
+            os.unlink(unfinished)
     except BaseException as error:
         with suppress(OSError):
             os.unlink(unfinished)
@@ -54,14 +67,55 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any
         raise
 
 
-def _beside(unfinished: str, target: str, mode: str) -> IO[Any] | None:
-    """The file to be written; None if there may be none, but the target itself may be written."""
+# Of a folder, or a place in it, that is not the caller's to change, though a file there may be.
+_NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
+
+
+def _beside(unfinished: str, there: os.stat_result | None, mode: str) -> IO[Any] | None:
+    """The file to be written; None if there may be none, but perhaps the old one may be written."""
     try:
         return open(unfinished, mode.replace("w", "x"))
-    except PermissionError:
-        if os.access(target, os.W_OK):
+    except OSError as error:
+        if there is not None and error.errno in _NOT_OURS:
             return None
         raise
+
+
+def _replaced(unfinished: str, target: str, there: os.stat_result | None) -> bool:
+    """Whether the file has taken the place of the old one, if there is one."""
+    try:
+        if there is not None:
+            made = os.stat(unfinished)
+            owners = (there.st_uid, there.st_gid), (made.st_uid, made.st_gid)
+            mapped = (there.st_dev, there.st_ino) in _mapped.values()
+            if there.st_nlink > 1 or mapped or owners[0] != owners[1]:
+                return False
+            os.chmod(unfinished, stat.S_IMODE(there.st_mode))
+        os.replace(unfinished, target)
+    except OSError as error:
+        if there is not None and error.errno in _NOT_OURS:
+            return False
+        raise
+    return True
+
+
+def _keeping(path: str, flags: int) -> int:
+    """Opens a file to be written over: who maps it may not find it shorter meanwhile."""
+    return os.open(path, flags & ~(os.O_TRUNC | os.O_CREAT))
+
+
+_mapped: dict[int, tuple[int, int]] = {}  # the device and number of each mapping's file
+
+
+def note_mapped(host: np.memmap[Any, Any]) -> None:
+    """Has the file of a NumPy memmap written in place for as long as anybody has it mapped."""
+    mapping: Any = host._mmap  # type: ignore[attr-defined]
+    if mapping is None or host.filename is None:
+        return
+    with suppress(OSError):  # the file may be gone
+        there = os.stat(host.filename)
+        weakref.finalize(mapping, _mapped.pop, id(mapping), None).atexit = False
+        _mapped[id(mapping)] = there.st_dev, there.st_ino
 
 
 def read_npy(file: IO[bytes], how: Mapping[str, Any], rest: int | None = None) -> np.ndarray:
@@ -152,12 +206,13 @@ def _member(archive: Any, name: str, how: Mapping[str, Any]) -> np.ndarray | byt
     return read_npy(io.BytesIO(data), how, len(data))
 
 
-def is_archive(path: str) -> bool:
-    """Whether there is an archive of arrays at ``path``, and nothing else."""
+def archive_comment(path: str) -> bytes | None:
+    """The comment of the archive of arrays, and nothing else, at ``path``; None if it is none."""
     import zipfile
 
     if not os.path.isfile(path) or not zipfile.is_zipfile(path):
-        return False
+        return None
     with suppress(Exception), zipfile.ZipFile(path) as archive:
-        return all(name.endswith(".npy") for name in archive.namelist())
-    return False
+        if all(name.endswith(".npy") for name in archive.namelist()):
+            return archive.comment
+    return None

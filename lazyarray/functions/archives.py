@@ -15,7 +15,7 @@ import numpy as np
 
 from lazyarray import _numpy_facts, _public
 from lazyarray.context import chosen
-from lazyarray.functions._files import Refused, is_archive, read_archive, read_npy, replacing
+from lazyarray.functions._files import Refused, archive_comment, read_archive, read_npy, replacing
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import hosts
 from lazyarray.ops._layout import values
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from lazyarray.engine import Device
 
 __all__ = ["save", "load", "savez", "savez_compressed"]
-_LIST = b"lazyarray list"  # the archive's comment, which NumPy doesn't look at
+# The comments of what `save` writes, which NumPy doesn't look at.
+_LIST, _DICT = b"lazyarray list", b"lazyarray dict"
 
 
 class Archive(dict[str, Any]):
@@ -98,8 +99,9 @@ def save(
     """Writes an array to an ``.npy`` file as NumPy, a list or dict of arrays to an ``.npz``.
 
     Waits for the values. What was saved under that path before is gone; if anything fails, it is
-    still there. Arrays of a list are named ``arr_0``, ``arr_1``, ... as ``numpy.savez`` names them;
-    ``numpy.load`` reads the file. (A list of numbers is one array.)
+    still there. (Where others would notice a new file, as it is mapped or has another name, the old
+    one is written over.) Arrays of a list are named ``arr_0``, ``arr_1``, ... as ``numpy.savez``
+    names them; ``numpy.load`` reads the file. (A list of numbers is one array.)
 
     Args:
         file: a path or a binary file. For one array ".npy" is added to a path that lacks it, unless
@@ -119,7 +121,7 @@ def save(
     array([1., 1.])
     """
     named: dict[str, Any]
-    comment = b""
+    comment = _DICT
     suffix = os.fspath(file)[-4:] if isinstance(file, (str, os.PathLike)) else ""
     if suffix == ".npz":
         arr = [arr] if isinstance(arr, (Tensor, np.ndarray)) else arr
@@ -161,8 +163,8 @@ def _write(file: str | os.PathLike[str] | IO[bytes], value: np.ndarray, allow_pi
     path = name if name.endswith(".npy") else name + ".npy"
     with replacing(path) as stream:
         np.save(stream, value, allow_pickle=allow_pickle)
-    if path != name and is_archive(name):
-        os.unlink(name)  # what was saved under this name before: load would find it first
+    if path != name and archive_comment(name) in (_LIST, _DICT):
+        os.unlink(name)  # what `save` wrote under this name before: load would find it first
 
 
 def _values(x: Any) -> np.ndarray:
@@ -226,7 +228,7 @@ def load(
     path = os.fsdecode(file)
     if not os.path.isfile(path) and os.path.isfile(path + ".npy"):
         path += ".npy"
-    if mmap_mode is not None and not is_archive(path):
+    if mmap_mode is not None and archive_comment(path) is None:
         return _public.namespace.memmap.of(np.lib.format.open_memmap(path, mmap_mode), place)
     with open(path, "rb") as stream:
         return _read(stream, place, how)

@@ -54,6 +54,8 @@ def bind(
             )
     for name, g in gradients.items():
         x = arrays[name]
+        if not g.flags.writeable:
+            raise ValueError(f"bind: the gradient of {name!r} is read-only, or a scalar")
         if g.shape != x.shape or g.dtype != x.dtype:
             raise ValueError(
                 f"bind: the gradient of {name!r} has shape {g.shape} and {g.dtype}, not "

@@ -193,9 +193,11 @@ class Executor:
             aux_params: values of auxiliary states, by name.
             allow_extra_params: whether names that aren't the graph's are left out.
         Returns: None.
-        Raises: ValueError for other shapes, and for names that aren't the graph's unless
-            ``allow_extra_params``.
+        Raises: ValueError for other shapes and read-only arrays, and for names that aren't the
+            graph's unless ``allow_extra_params``; TypeError for complex values of real arrays. Then
+            nothing was copied.
         """
+        copies = []
         for given, mine, what in (
             (arg_params, self.arg_dict, "argument"),
             (aux_params or {}, self.aux_dict, "auxiliary state"),
@@ -204,9 +206,11 @@ class Executor:
                 raise TypeError(f"each {what} is given by its name, not as {type(given).__name__}")
             for name, value in given.items():
                 if name in mine:
-                    _put(mine[name], value, f"{what} {name!r}")
+                    copies.append(_copy(mine[name], value, f"{what} {name!r}"))
                 elif not allow_extra_params:
                     raise ValueError(f"the graph has no {what} {name!r}: it has {[*mine]}")
+        for x, value in copies:
+            _put(x, value)
 
     # -- running
 
@@ -217,7 +221,8 @@ class Executor:
             is_train: whether ops run as in training, and :meth:`backward` may follow.
             **kwargs: values of arguments, by name.
         Returns: a list of arrays: the outputs, which the next ``forward`` overwrites.
-        Raises: TypeError for a name that is no argument's; ValueError for a value of another shape;
+        Raises: TypeError for a name that is no argument's, and a complex value of a real one;
+            ValueError for a value of another shape, or of a read-only argument;
             RuntimeError while another thread uses the executor; NotImplementedError where ops on an
             argument are recorded, as those here would not be.
         """
@@ -232,8 +237,9 @@ class Executor:
                     raise TypeError(
                         f"forward: the graph has no argument {name!r}: it has {[*mine]}"
                     )
-            for name, value in kwargs.items():
-                _put(mine[name], value, f"argument {name!r}")
+            copies = [_copy(mine[n], value, f"argument {n!r}") for n, value in kwargs.items()]
+            for x, value in copies:
+                _put(x, value)
             is_train = bool(is_train)
             use = self._use
             if self._backward is not None:
@@ -262,8 +268,9 @@ class Executor:
         Returns: None.
         Raises: RuntimeError unless ``forward(is_train=True)`` came before, if no argument has a
             gradient, where what it needs was overwritten since, and while another thread uses the
-            executor; ValueError for another number of
-            gradients, or one of another shape.
+            executor; ValueError for another number of gradients, or one of another shape, or where
+            an argument's gradient is read-only; TypeError for a complex gradient of a real output.
+            Then nothing was written.
         """
         with self._use:
             if not self._wanted:
@@ -284,11 +291,14 @@ class Executor:
             gradients = [None] * len(self.outputs) if given is None else [*given]
             if len(gradients) != len(self.outputs):
                 raise ValueError(f"{len(gradients)} gradients for {len(self.outputs)} outputs")
-            for name, y, g in zip(self.graph.list_outputs(), self.outputs, gradients, strict=True):
-                if g is not None and np.shape(g) != y.shape:
-                    raise ValueError(
-                        f"the gradient of output {name!r} has shape {np.shape(g)}, not {y.shape}"
-                    )
+            names = self.graph.list_outputs()
+            gradients = [
+                g if g is None else _fitting(y, g, f"backward: output {name!r}")
+                for name, y, g in zip(names, self.outputs, gradients, strict=True)
+            ]
+            for name, grad in self._gradients.items():
+                if not grad.flags.writeable:
+                    raise ValueError(f"the gradient of {name!r} is a read-only array")
             self._backward(gradients)
             self._use.owe(False)
 
@@ -496,9 +506,25 @@ class _Run:
         self.chunks[entry] = self.program.chunk_of(x)
 
 
-def _put(x: NDArray, value: Any, what: str) -> None:
+def _copy(x: NDArray, value: Any, what: str) -> tuple[NDArray, Any]:
+    """What :func:`_put` takes: all that a call copies is checked before the first is copied."""
+    if not x.flags.writeable:
+        raise ValueError(f"{what} is a read-only array")
+    return x, _fitting(x, value, what)
+
+
+def _fitting(x: NDArray, value: Any, what: str) -> Any:
+    """``value`` as an array of x's shape, and a real one if ``x`` is."""
     if np.shape(value) != x.shape:
         raise ValueError(f"{what} has shape {x.shape}; a value has shape {np.shape(value)}")
+    if not isinstance(value, (Tensor, np.ndarray)):
+        value = np.array(value, x.dtype)
+    if value.dtype.kind == "c" and x.dtype.kind != "c":
+        raise TypeError(f"{what} is of {x.dtype}, which is real; a value is of {value.dtype}")
+    return value
+
+
+def _put(x: NDArray, value: Any) -> None:
     if isinstance(value, Tensor) and value.device != x.device:
         value.copyto(x)
         return

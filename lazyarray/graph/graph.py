@@ -456,8 +456,9 @@ class Graph:
                 after the other.
         Returns: an :class:`Executor`.
         Raises: TypeError for arrays that are missing, unknown or no arrays, and for the gradient of
-            what isn't floats; ValueError for a shape or device that doesn't fit, a gradient of
-            another shape or dtype than its argument, and for another ``grad_req``.
+            what isn't floats; ValueError for a shape or device that doesn't fit, a gradient that
+            can't be written or is of another shape or dtype than its argument, and for another
+            ``grad_req``.
 
         >>> import lazyarray as la
         >>> x = la.array([1.0, 2.0])

@@ -185,7 +185,12 @@ class Lifter(Values):
         groups = self._groups(outputs[0].layout.shape, known, outputs[0])
         shape, expanded = _refined(groups, instr.views)
         natural = self._natural(shape, known)
-        if natural is not None:
+        if not outputs[0].layout.size:
+            # Of its axes the instruction has none left: they are those of an operand.
+            held = [self._held[o.chunk].layout.shape for o in known if o.chunk in self._held]
+            shape = next((has for has in held if 0 in has), shape)
+            expanded = [c_layout(shape, o.layout.dtype) for o in instr.views]
+        elif natural is not None:
             expanded = [_with_ones(layout, natural) for layout in expanded]
             shape = natural
         layouts = iter(expanded)

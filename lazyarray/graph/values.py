@@ -75,11 +75,7 @@ class Values:
     def _read(self, chunk: int, layout: Layout, exact: bool = False) -> tuple[Entry, Shape]:
         """The value of a view, in a shape that broadcasts to the view's; ``exact``: of its rank."""
         if not layout.size:
-            shape = {"shape": layout.shape, "dtype": layout.dtype}
-            held = self._held.get(chunk)
-            if held is not None and held.layout.shape == layout.shape:
-                return held.entry, layout.shape
-            return Entry(self._call("zeros", (), shape)), layout.shape
+            return self._read_empty(chunk, layout)
         held = self._hold(chunk, layout.dtype)
         if self._spans(held.layout, layout, exact) or self._keeps_axes(held, layout):
             self._used.add(held.entry)
@@ -103,6 +99,21 @@ class Values:
             key = tuple([slice(None) if group else None for group in path.groups[-len(rank) :]])
             return self._step("getitem", entry, {"key": key}), tuple(rank)
         return self._step("reshape", entry, {"shape": tuple(rank)}), tuple(rank)
+
+    def _read_empty(self, chunk: int, layout: Layout) -> tuple[Entry, Shape]:
+        """A view without elements: made of what is there wherever shapes allow it."""
+        kwargs: dict[str, Any] = {"shape": layout.shape}
+        held = self._held.get(chunk)
+        if held is not None and held.layout.dtype == layout.dtype:
+            if len(held.layout.shape) <= len(layout.shape) and _fits(
+                held.layout.shape, layout.shape
+            ):
+                self._used.add(held.entry)
+                return held.entry, held.layout.shape
+            if not held.layout.size:
+                return self._step("reshape", held.entry, kwargs), layout.shape
+        kwargs["dtype"] = layout.dtype
+        return Entry(self._call("zeros", (), kwargs)), layout.shape
 
     @staticmethod
     def _spans(base: Layout, view: Layout, exact: bool) -> bool:

@@ -127,6 +127,7 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         Node(NodeKind, uint64_t) except +
         NodeKind kind
         cbool freed
+        cbool loose
         int busy, again
         int nin, nout
         uint64_t seq, walk
@@ -380,7 +381,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
         double inline_ns, cheap_ns, group_ns, gil_ns, wait_ns, fuse_ns, flush_ns, mid_ns, stretch_ns, late_ns, catch_up_ns
         size_t catch_up, late_ops
-        int64_t cold_stretches
+        int64_t cold_stretches, new_stretches
         double age_share
         double even_ns
         int64_t age_ns, direct_bytes, hosted_bytes, lent_bytes, draws, ahead_bytes, few_ops, gpu_ops, gpu_age_ns
@@ -429,6 +430,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         cbool ready(const Instr&)
         cbool joins(const Instr&)
         cbool in_stretch(const Instr&)
+        cbool in_vain(double)
         void asked()
         cbool run_inline(Instr&) except +
         RecorderFull append(Instr*, int, int)
@@ -458,11 +460,15 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         vector[ProgramPushed] operators
         vector[ProgramRole] visible
 
-    cdef cppclass Substitution "lazyarray::Program::Substitution":
-        Substitution()
-        Chunk* from_ "from"
+    cdef cppclass Substitution:
         Chunk* to
         npy_intp delta
+
+    cdef cppclass Substitutions:
+        void add(Chunk*, Chunk*, npy_intp) except +
+        const Substitution* find(const Chunk*)
+        size_t size()
+        const Substitution& operator[](size_t)
 
     cdef cppclass CProgram "lazyarray::Program":
         CProgram(Recorder*, ChunkStore*) except +
@@ -490,7 +496,7 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         vector[Chunk*] outside(size_t, size_t) except +
         vector[Chunk*] outside() except +
         cbool finish(const unordered_set[Chunk*]&, CProgram*) except +
-        void prepare(int, const vector[Substitution]&) except +
+        void prepare(int, const Substitutions&) except +
         Status push(int)
 
 

@@ -22,6 +22,7 @@ from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport Py_EQ, Py_NE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from cython.operator cimport dereference
 from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport fabs
 from libc.stdint cimport INT64_MIN
@@ -59,7 +60,7 @@ from lazyarray.engine._engine cimport (
     sites,
     NAIVE, step_aside,
 )
-from lazyarray.storage._storage cimport MemoryPool, kMapped, need_memory, store
+from lazyarray.storage._storage cimport MemoryPool, kMapped, need_memory, set_make_room, store
 
 from lazyarray.engine._engine import check_methods, set_gpu_scope
 from lazyarray.engine.settings import int_env
@@ -194,6 +195,7 @@ cdef int _list_figures() except -1:
         "mid_ns": (<size_t>&f.mid_ns, True),
         "stretch_ns": (<size_t>&f.stretch_ns, True),
         "cold_stretches": (<size_t>&f.cold_stretches, False),
+        "new_stretches": (<size_t>&f.new_stretches, False),
         "flush_ns": (<size_t>&f.flush_ns, True),
         "age_ns": (<size_t>&f.age_ns, False),
         "age_share": (<size_t>&f.age_share, True),
@@ -282,6 +284,7 @@ cdef int _set_up() except -1:
     _recorder.max_pending_bytes = int_env("LAZYARRAY_MAX_PENDING_BYTES", min(1 << 30, _recorder.memory // 8))
     _recorder.limited = "LAZYARRAY_MAX_PENDING_BYTES" in os.environ
     set_flush_hook(_flush_hook)
+    set_make_room(_make_room)
     engine_module.stat_sources.append(_stats)
     _find_blas()
     _list_figures()

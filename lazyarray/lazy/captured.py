@@ -46,6 +46,8 @@ class Layout(NamedTuple):
     def dense(self) -> bool:
         """Whether it is a new array's: all elements of a piece of memory, in some order of axes."""
         step = self.dtype.itemsize
+        if 0 in self.shape:
+            return True
         for i in reversed(self.order):
             if self.shape[i] != 1:
                 if self.strides[i] != step:

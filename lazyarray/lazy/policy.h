@@ -28,7 +28,8 @@ struct FlushPolicy {
   // than that, 0.67 and 0.91; with ops of 1200 ns a stencil of 3000 took 1.2 in place of 0.7.)
   double mid_ns = 2500;
   double stretch_ns = 30000;
-  int64_t cold_stretches = 16;  // of so many one is recorded, while passes are not compiled
+  int64_t cold_stretches = 16;  // of so many one is recorded, while passes are not compiled, ...
+  int64_t new_stretches = 64;   // ... and while their plans are new each time
   double flush_ns = 100000;   // this much recorded work is worth a worker, ...
   int64_t age_ns = 200000;    // ... which takes it if nothing else flushes it for this long: a chain
                               // of ops is recorded at 0.2 us each, so it arrives whole

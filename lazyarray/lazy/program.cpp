@@ -154,8 +154,10 @@ bool Program::finish(const std::unordered_set<Chunk*>& substituted, Program* sha
   for (Phase& phase : phases)
     for (Pushed& o : phase.operators) operators.push_back(&o);
   for (const MemoryPlan::Conflict& c : plan.conflicts) use(*operators[c.bundle], c.chunk, true, 0);
-  if (arena)
-    for (Pushed* o : operators) use(*o, arena->turn, false, 0);
+  for (Pushed* o : operators) {
+    if (arena) use(*o, arena->turn, false, 0);
+    o->places = {};
+  }
   finished = true;
   for (Pushed* o : operators)  // not under push_order(): LAZYARRAY_JIT=eager compiles here, with the GIL
     for (const Bundle::Step& s : o->bundle->steps)
@@ -163,7 +165,7 @@ bool Program::finish(const std::unordered_set<Chunk*>& substituted, Program* sha
   return true;
 }
 
-void Program::prepare(int phase, const std::vector<Substitution>& substitutions) {
+void Program::prepare(int phase, const Substitutions& substitutions) {
   unprepare();
   try {
     if (arena && arena->last && arena->last != this) prepare_turn();
@@ -205,7 +207,7 @@ void Program::arrange(const std::unordered_set<Chunk*>& substituted, MemoryPlan&
   std::lock_guard<std::mutex> order(recorder_->push_order());
   splits.push_back(instrs.size());
   std::vector<Bundle*> all;
-  std::vector<std::unordered_set<Chunk*>> held;  // by bundle: what it uses that has memory
+  std::vector<int> ends;  // of the phases, in bundles
   size_t begin = 0;
   std::unordered_map<Chunk*, int> counts;  // of references by instructions
   for (Instr* in : instrs)
@@ -223,9 +225,8 @@ void Program::arrange(const std::unordered_set<Chunk*>& substituted, MemoryPlan&
     for (Bundle* bundle : recorder_->scheduler.arranged()) {
       phase.operators.push_back(describe(bundle, substituted));
       all.push_back(bundle);
-      held.emplace_back();
-      for (const Use& u : phase.operators.back().uses) held.back().insert(static_cast<Chunk*>(u.var));
     }
+    ends.push_back(static_cast<int>(all.size()));
     std::unordered_map<Chunk*, uint32_t> writes;
     for (Instr* in : segment)
       for (int k = in->nin; k < in->nop; ++k) {
@@ -235,18 +236,24 @@ void Program::arrange(const std::unordered_set<Chunk*>& substituted, MemoryPlan&
     for (auto [c, n] : writes) phase.visible.push_back({c, n});
   }
   std::unordered_map<Chunk*, size_t> block_of;
-  for (size_t p = 0; p < all.size(); ++p)
-    for (Instr* in : all[p]->instrs)
-      for (int k = 0; k < in->nop; ++k) {
-        Chunk* c = in->ops[k].chunk;
-        if (!c || !held[p].count(c) || !is_private(c, counts[c], substituted)) continue;
-        // One block lies on one device: that of the first.
-        if (!plan.blocks.empty() && plan.blocks[0].chunk->pool != c->pool) continue;
-        auto [at, fresh] = block_of.emplace(c, plan.blocks.size());
-        if (fresh) plan.blocks.push_back({c, MemoryPlan::rounded(c->nbytes), int(p), int(p)});
-        plan.blocks[at->second].last = int(p);
-      }
-  plan.place(all);
+  int p = 0;
+  for (const Phase& phase : phases)
+    for (const Pushed& o : phase.operators) {
+      for (size_t i = 0; i < o.bundle->instrs.size(); ++i)
+        for (int k = 0; k < o.bundle->instrs[i]->nop; ++k) {
+          Chunk* c = o.bundle->instrs[i]->ops[k].chunk;
+          // What has no place in its uses is in scratch memory.
+          if (!c || !o.places.count(c) || !is_private(c, counts[c], substituted)) continue;
+          // One block lies on one device: that of the first.
+          if (!plan.blocks.empty() && plan.blocks[0].chunk->pool != c->pool) continue;
+          auto [at, fresh] = block_of.emplace(c, plan.blocks.size());
+          if (fresh) plan.blocks.push_back({c, MemoryPlan::rounded(c->nbytes), p, p, i, i});
+          plan.blocks[at->second].last = p;
+          plan.blocks[at->second].last_at = i;
+        }
+      ++p;
+    }
+  plan.place(all, ends);
 }
 
 bool Program::is_private(Chunk* c, int count, const std::unordered_set<Chunk*>& substituted) const {
@@ -255,17 +262,15 @@ bool Program::is_private(Chunk* c, int count, const std::unordered_set<Chunk*>& 
 }
 
 void Program::use(Pushed& o, Chunk* c, bool write, uint32_t bumps) {
-  for (Use& u : o.uses)
-    if (u.var == c) {
-      u.write |= write;
-      u.bumps += bumps;
-      return;
-    }
-  Use u;
-  u.var = c;
-  u.write = write;
-  u.bumps = bumps;
-  o.uses.push_back(u);
+  const auto [at, fresh] = o.places.emplace(c, o.uses.size());
+  if (fresh) {
+    o.uses.emplace_back();
+    o.uses.back().var = c;
+    o.uses.back().bumps = 0;
+  }
+  Use& u = o.uses[at->second];
+  u.write |= write;
+  u.bumps += bumps;
 }
 
 Program::Pushed Program::describe(Bundle* bundle, const std::unordered_set<Chunk*>& substituted) {
@@ -341,16 +346,14 @@ void Program::prepare_turn() {
   op->payload.own_errors = true;
 }
 
-void Program::prepare(Pushed& o, const std::vector<Substitution>& substitutions) {
+void Program::prepare(Pushed& o, const Substitutions& substitutions) {
   Operator* op = new_op();
   for (const Use& u : o.uses) {
-    Var* v = u.var;
-    for (const Substitution& s : substitutions)
-      if (s.from == v) v = s.to;
-    op->add_use(v, u.write, false, u.bumps);
+    const Substitution* const s = o.substituted ? substitutions.find(u.var) : nullptr;
+    op->add_use(s ? s->to : u.var, u.write, false, u.bumps);
   }
   auto run = std::make_unique<Run>(Run{this, o.bundle, false});
-  if (o.substituted && !substitutions.empty()) {
+  if (o.substituted && substitutions.size()) {
     run->bundle = copy_of(*o.bundle, substitutions);
     run->own = true;
   }
@@ -378,29 +381,27 @@ void Program::prepare(Pushed& o, const std::vector<Substitution>& substitutions)
   op->payload.own_errors = true;
 }
 
-Bundle* Program::copy_of(const Bundle& bundle, const std::vector<Substitution>& given) {
+Bundle* Program::copy_of(const Bundle& bundle, const Substitutions& given) {
   struct Held : std::vector<Chunk*> {
     ~Held() {
       for (Chunk* c : *this) c->unref();
     }
   } fresh_ones;
-  std::vector<Substitution> substitutions = given;
+  Substitutions own;
   for (const Bundle::Step& s : bundle.steps)
     for (size_t i = s.begin; s.plan && s.plan->may_fall_back() && i < s.end; ++i)
       for (int k = bundle.instrs[i]->nin; k < bundle.instrs[i]->nop; ++k) {
         Chunk* c = bundle.instrs[i]->ops[k].chunk;
         if (!c || s.plan->in_memory(i - s.begin, k) || !is_temporary(c)) continue;
-        bool known = false;
-        for (const Substitution& x : substitutions) known |= x.from == c;
-        if (known) continue;
+        if (given.find(c) || own.find(c)) continue;
         fresh_ones.reserve(fresh_ones.size() + 1);
         fresh_ones.push_back(store_->create(c->nbytes, c->device));
-        substitutions.push_back({c, fresh_ones.back(), 0});
+        own.add(c, fresh_ones.back(), 0);
       }
   auto copy = std::make_unique<Bundle>(bundle);
   size_t made = 0;
   try {
-    for (; made < copy->instrs.size(); ++made) copy->instrs[made] = copy_of(*copy->instrs[made], substitutions);
+    for (; made < copy->instrs.size(); ++made) copy->instrs[made] = copy_of(*copy->instrs[made], given, own);
   } catch (...) {
     while (made-- > 0) recorder_->pool()->drop(copy->instrs[made]);
     throw;
@@ -408,7 +409,7 @@ Bundle* Program::copy_of(const Bundle& bundle, const std::vector<Substitution>& 
   return copy.release();
 }
 
-Instr* Program::copy_of(Instr& in, const std::vector<Substitution>& substitutions) {
+Instr* Program::copy_of(Instr& in, const Substitutions& given, const Substitutions& own) {
   Instr* const fresh = recorder_->pool()->take();
   fresh->has_refs = false;
   try {
@@ -429,17 +430,18 @@ Instr* Program::copy_of(Instr& in, const std::vector<Substitution>& substitution
   for (int k = 0; k < fresh->nop; ++k) {
     Chunk*& c = fresh->ops[k].chunk;
     if (!c) continue;
-    for (const Substitution& s : substitutions)
-      if (s.from == in.ops[k].chunk) {
-        c = s.to;
-        fresh->ops[k].offset += s.delta;
-        // Of a view it isn't all of the memory that is overwritten.
-        if (k >= fresh->nin && s.to->nbytes != s.from->nbytes) fresh->overwrites &= ~(1u << (k - fresh->nin));
-        if (fresh->py) {
-          fresh->py->views[k].set_chunk(s.to);
-          fresh->py->views[k].layout.offset += s.delta;
-        }
+    const Substitution* s = given.find(c);
+    if (!s) s = own.find(c);
+    if (s) {
+      c = s->to;
+      fresh->ops[k].offset += s->delta;
+      // Of a view it isn't all of the memory that is overwritten.
+      if (k >= fresh->nin && s->to->nbytes != s->from->nbytes) fresh->overwrites &= ~(1u << (k - fresh->nin));
+      if (fresh->py) {
+        fresh->py->views[k].set_chunk(s->to);
+        fresh->py->views[k].layout.offset += s->delta;
       }
+    }
     c->ref();
   }
   return fresh;

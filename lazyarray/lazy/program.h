@@ -10,6 +10,40 @@
 
 namespace lazyarray {
 
+// For one call: another chunk in the place of one, this many bytes further on.
+struct Substitution {
+  Chunk* from;
+  Chunk* to;
+  npy_intp delta;
+};
+
+// Those of a call, one for a chunk.
+class Substitutions {
+  static constexpr size_t kFew = 16;  // are looked through
+
+ public:
+  void add(Chunk* from, Chunk* to, npy_intp delta) {
+    all_.push_back({from, to, delta});
+    if (all_.size() > kFew)
+      for (size_t i = at_.size(); i < all_.size(); ++i) at_[all_[i].from] = i;
+  }
+  const Substitution* find(const Var* c) const {  // null: none
+    if (all_.size() > kFew) {
+      const auto found = at_.find(c);
+      return found == at_.end() ? nullptr : &all_[found->second];
+    }
+    for (const Substitution& s : all_)
+      if (s.from == c) return &s;
+    return nullptr;
+  }
+  size_t size() const { return all_.size(); }
+  const Substitution& operator[](size_t i) const { return all_[i]; }
+
+ private:
+  std::vector<Substitution> all_;
+  std::unordered_map<const Var*, size_t> at_;
+};
+
 // Life: capture() while ops are recorded, finish() once, then push() any number of times. All with the
 // GIL held; what runs later, without it, only reads. A pushed operator holds a reference, so a program
 // that is dropped lives until its last run is over.
@@ -30,6 +64,7 @@ class Program {
   struct Pushed {
     Bundle* bundle;
     std::vector<Use> uses;   // op is null
+    std::unordered_map<const Chunk*, size_t> places;  // in `uses`; until all are known
     bool native = true;
     Prop prop = Prop::NORMAL;
     const char* name;
@@ -41,13 +76,6 @@ class Program {
     std::vector<Role> visible;   // chunks that others may see it write
     std::shared_ptr<Report> report;  // null: nothing in it is fused
   };
-  // For one call: another chunk in the place of one, this many bytes further on.
-  struct Substitution {
-    Chunk* from;
-    Chunk* to;
-    npy_intp delta;
-  };
-
   Program(Recorder* r, ChunkStore* store) : recorder_(r), store_(store), born_(store->births) {}
   Program(const Program&) = delete;
   ~Program();
@@ -112,7 +140,7 @@ class Program {
   bool finish(const std::unordered_set<Chunk*>& substituted, Program* sharing);
 
   // Makes the ops of a phase (-1: all of them), for push(). Without memory it throws, and nothing happened.
-  void prepare(int phase, const std::vector<Substitution>& substitutions);
+  void prepare(int phase, const Substitutions& substitutions);
   // Pushes what was prepared for that phase; needs no memory. The GIL was held since.
   Status push(int phase);
 
@@ -143,13 +171,13 @@ class Program {
   // An op that does nothing, after all that ran in the block and before all that will.
   void prepare_turn();
 
-  void prepare(Pushed& o, const std::vector<Substitution>& substitutions);
+  void prepare(Pushed& o, const Substitutions& substitutions);
 
   // Two such runs may go on at once. Where a GPU can't run a fused stage as such its temporaries get
   // memory, so each run has its own.
-  Bundle* copy_of(const Bundle& bundle, const std::vector<Substitution>& given);
+  Bundle* copy_of(const Bundle& bundle, const Substitutions& given);
 
-  Instr* copy_of(Instr& in, const std::vector<Substitution>& substitutions);
+  Instr* copy_of(Instr& in, const Substitutions& given, const Substitutions& own);
 
   struct Writer {
     Chunk* chunk;

@@ -202,7 +202,7 @@ cdef class Program:
         Each :meth:`begin` and :meth:`go_on` puts other arrays, laid out alike, in the inputs' place, and
         new ones in that of the outputs and of what a later phase reads.
         """
-        cdef unordered_set[Chunk*] substituted
+        cdef unordered_set[Chunk*] substituted, given
         cdef Tensor t
         self.settle()
         for phase in (*inputs, *outputs):
@@ -211,18 +211,16 @@ cdef class Program:
                 if lazy(t.v.chunk).resource:
                     raise ValueError("a generator's state can't be an input")
                 substituted.insert(t.v.chunk)
+        for phase in inputs:
+            for x in phase:
+                given.insert((<Tensor>x).v.chunk)
         for phase in outputs:  # new arrays in each call, those of constants too
             for x in phase:
                 if self.p.constant((<Tensor>x).v.chunk):
                     self.initialise((<Tensor>x).v.chunk)
         for c in self.p.outside(0, self.p.instrs.size()):
             # Given out as they are; but an input is another array each time.
-            known = False
-            for phase in inputs:
-                for x in phase:
-                    t = x
-                    known = known or t.v.chunk == c
-            if not known:
+            if not given.count(c):
                 substituted.erase(c)
                 self.outside.add(<size_t>c)
                 self.used.push_back(c)
@@ -288,12 +286,12 @@ cdef class Program:
 
     def run(self, phase=None):
         """Pushes the operators (of one phase); its arrays are then pending, as after any op."""
-        cdef vector[Substitution] none
+        cdef Substitutions none
         if self.inputs is not None:
             raise RuntimeError("the program has inputs: begin() it with them")
         self.push(-1 if phase is None else phase, none)
 
-    cdef int push(self, int phase, vector[Substitution]& substitutions) except -1:
+    cdef int push(self, int phase, Substitutions& substitutions) except -1:
         cdef size_t i, k
         cdef vector[ProgramRole]* visible  # looping over the vector itself would copy it
         if not self.p.finished:
@@ -327,7 +325,7 @@ cdef class Program:
                         raise_error(_recorder.engine().error_of(replaced(visible[0][k].chunk, substitutions)))
         return 0
 
-    cdef int quiesce_lent(self, vector[Substitution]& substitutions) except -1:
+    cdef int quiesce_lent(self, Substitutions& substitutions) except -1:
         """Waits for what others may have launched on memory of GPUs that the program uses."""
         cdef vector[Chunk*] lent
         for c in self.p.outside(0, self.p.instrs.size()):
@@ -336,7 +334,7 @@ cdef class Program:
                 lent.push_back(c)
         return quiesce(lent)
 
-    cdef int finish_exported(self, vector[Substitution]& substitutions) except -1:
+    cdef int finish_exported(self, Substitutions& substitutions) except -1:
         """Waits for what was pushed, if it uses memory that others can touch."""
         cdef vector[Chunk*] exported
         for c in self.p.outside(0, self.p.instrs.size()):
@@ -349,15 +347,12 @@ cdef class Program:
 
     cdef bint takes(self, list arrays) except -1:
         """Whether no two of them share memory, with each other or with what is used by reference."""
-        cdef Tensor t, u
-        for i, x in enumerate(arrays):
+        cdef unordered_set[Chunk*] met
+        cdef Tensor t
+        for x in arrays:
             t = x
-            if self.outside and <size_t>t.v.chunk in self.outside:
+            if self.outside and <size_t>t.v.chunk in self.outside or not met.insert(t.v.chunk).second:
                 return False
-            for j in range(i):
-                u = arrays[j]
-                if u.v.chunk == t.v.chunk:
-                    return False
         return True
 
     def begin(self, list arrays not None):

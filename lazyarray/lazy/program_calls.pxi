@@ -1,11 +1,9 @@
 # Calls of programs: other arrays in the place of those captured, and what decides which program fits.
 
 
-cdef Chunk* replaced(Chunk* c, vector[Substitution]& substitutions) noexcept:
-    for s in substitutions:
-        if s.from_ == c:
-            return s.to
-    return c
+cdef Chunk* replaced(Chunk* c, const Substitutions& substitutions) noexcept:
+    cdef const Substitution* s = substitutions.find(c)
+    return c if s is NULL else s.to
 
 
 cdef uint64_t standing(Chunk* c) noexcept:
@@ -20,7 +18,7 @@ cdef class ProgramCall:
     """One call of a program with inputs, phase by phase; the last may be run again."""
 
     cdef Program program
-    cdef vector[Substitution] substitutions
+    cdef Substitutions substitutions
     # What is put in others' place. No handles: a node that keeps the call must not keep its own outputs.
     cdef vector[Chunk*] held
     cdef int phase
@@ -34,20 +32,16 @@ cdef class ProgramCall:
         c.ref()
         return 0
 
-    cdef Tensor renew(self, Tensor like, vector[Substitution]& substitutions):
+    cdef Tensor renew(self, Tensor like, Substitutions& substitutions):
         """A new array in the place of one."""
-        cdef Substitution s
         cdef Tensor fresh = typed_like(blank_tensor(like.v.dtype), like)
         fresh.v.set_chunk(_recorder.store().create(like.v.chunk.nbytes, like.v.device()))
         fresh.v.chunk.adopt_handle()
         fresh.v.layout = like.v.layout
         fresh.v.readonly, fresh.v.detached = like.v.readonly, like.v.detached
-        s.from_ = like.v.chunk
-        s.to = fresh.v.chunk
-        s.delta = 0
-        substitutions.push_back(s)
+        substitutions.add(like.v.chunk, fresh.v.chunk, 0)
         if &substitutions == &self.substitutions:
-            self.hold(s.to)
+            self.hold(fresh.v.chunk)
         return fresh
 
     def go_on(self, list arrays not None):
@@ -55,32 +49,24 @@ cdef class ProgramCall:
 
         An output that is (a view of) an input or of an array used by reference is given as that.
         """
-        cdef vector[Substitution] substitutions
-        cdef Substitution s
+        cdef Substitutions substitutions = self.substitutions
+        cdef const Substitution* s
         cdef Tensor like, t, given
         cdef list results = []
         cdef bint known
         cdef size_t i
         cdef int phase = self.phase
-        substitutions.reserve(self.substitutions.size() + len(arrays))
-        for i in range(self.substitutions.size()):
-            substitutions.push_back(self.substitutions[i])
         for like, t in zip(self.program.inputs[phase], arrays, strict=True):
-            s.from_ = like.v.chunk
-            s.to = t.v.chunk
-            s.delta = t.v.layout.offset - like.v.layout.offset
-            substitutions.push_back(s)
+            substitutions.add(like.v.chunk, t.v.chunk, t.v.layout.offset - like.v.layout.offset)
         for x in self.program.outputs[phase]:
             like = x
-            known = False
-            for s in substitutions:
-                if s.from_ == like.v.chunk:
-                    known = True
-                    t = typed_like(new_tensor(s.to, like.v.dtype), like)
-                    t.v.layout = like.v.layout
-                    t.v.layout.offset += s.delta
-                    t.v.readonly, t.v.detached = like.v.readonly, like.v.detached
+            s = substitutions.find(like.v.chunk)
+            known = s is not NULL
             if known:
+                t = typed_like(new_tensor(s.to, like.v.dtype), like)
+                t.v.layout = like.v.layout
+                t.v.layout.offset += s.delta
+                t.v.readonly, t.v.detached = like.v.readonly, like.v.detached
                 for x, given in zip(self.program.inputs[phase], arrays):
                     if (<Tensor>x).v.chunk == like.v.chunk:
                         t.v.readonly = t.v.readonly or given.v.readonly
@@ -95,7 +81,7 @@ cdef class ProgramCall:
         if phase + 1 < <int>self.program.p.splits.size():
             for i in range(self.substitutions.size(), substitutions.size()):
                 self.hold(substitutions[i].to)
-            self.substitutions.swap(substitutions)
+            self.substitutions = substitutions
             self.phase += 1
         return results
 

@@ -281,6 +281,7 @@ cdef int emit(Instr* instr) except -1:
     cdef int most = 1 if naive and not told else get_bulk()
     cdef int64_t most_ns
     cdef bint tiny = rec.is_tiny(instr[0])
+    cdef double cost = instr.cost_ns  # once it is pushed, it may be gone
     full = rec.append(instr, rec.bulk_on(device, most) if decides else most, most)
     try:
         if full:
@@ -291,6 +292,8 @@ cdef int emit(Instr* instr) except -1:
             most_ns = rec.lag()
             if most_ns and not (most_ns > 0 and no_sync_now()):
                 rec.caught_up(_catch_up("tiny ops in a row", most_ns))
+        elif decides and rec.in_vain(cost):
+            _catch_up("loops that are new each time", <int64_t>(4 * rec.policy.flush_ns))
         if rec.over_budget(device):
             _throttle(device)
         if naive:
@@ -511,6 +514,12 @@ cdef bint _run_down(int64_t max_bytes, int64_t max_ops, str what, int64_t most_n
         return False
     check_status(status, interrupt)
     return True
+
+
+cdef int _make_room() except -1:
+    flush(True)
+    _run_down(0, 0, "no memory is left", -1)
+    return 0
 
 
 cdef int flush(bint wake, bint rounds = False) except -1:

@@ -101,15 +101,25 @@ class Recorder {
   // Whether a ready op had better be recorded: the program has run ops for a while without asking for a value, so
   // it is likely to go on like that, and a pass of several, compiled, takes less time than one by one. What it
   // asks for costs a flush and a wait, which is little beside what ran since the last time. As long as passes
-  // are not compiled they take longer, so there are few, from which the compiler learns of them.
+  // are not compiled they take longer, so there are few, from which the compiler learns of them. As long as their
+  // plans are new each time, which costs more than a pass gains, there are still fewer, which in_vain() ends.
   bool in_stretch(const Instr& in) {
     if (!compiles || in.cost_ns < policy.mid_ns || in.zeros || in.kernel->kind > Kernel::REDUCE) return false;
     if (stretch_ns_ >= policy.stretch_ns) return true;
+    const int compiled = executor.runtime.compiled.load(std::memory_order_relaxed);
     stretch_ns_ += in.cost_ns;
-    if (stretch_ns_ >= policy.stretch_ns && !executor.runtime.compiled.load(std::memory_order_relaxed) &&
-        ++stretches_ % policy.cold_stretches != 0)
-      stretch_ns_ = 0;
+    const int64_t one_of = compiled > 0 ? 1 : compiled == 0 ? policy.cold_stretches : policy.new_stretches;
+    if (stretch_ns_ >= policy.stretch_ns && ++stretches_ % one_of != 0) stretch_ns_ = 0;
     return false;
+  }
+  // After an op of this cost was recorded: whether a stretch has gone on for long enough with plans that are new each
+  // time. It ends, once what is pending has run: as long as operands are pending, there is no other way.
+  bool in_vain(double cost_ns) {
+    const bool serves = stretch_ns_ < policy.stretch_ns || executor.runtime.compiled.load(std::memory_order_relaxed) >= 0;
+    in_vain_ns_ = serves ? 0 : in_vain_ns_ + cost_ns;
+    if (in_vain_ns_ < policy.flush_ns) return false;
+    stretch_ns_ = in_vain_ns_ = 0;
+    return true;
   }
   // The program asks for a value, which is there or is waited for. GIL.
   void asked() { stretch_ns_ = 0; }
@@ -233,7 +243,8 @@ class Recorder {
   int64_t patient_until_ = 0;          // GIL: ... until then; then as many as at first
   static constexpr int64_t kPatient = 1'000'000'000;
   double stretch_ns_ = 0;  // GIL: the work of ops of mid_ns that ran at once since a value was asked for
-  int64_t stretches_ = 0;  // GIL: while nothing was compiled
+  double in_vain_ns_ = 0;  // GIL: what a stretch has recorded while plans were new each time
+  int64_t stretches_ = 0;  // GIL
   Instr *open_ = nullptr, *last_ = nullptr;  // linked by `next`
   // Where the rounds of a loop end in the open segment: where the program went back to an earlier line; or, if it never
   // has, where it may have gone back in its line: to the op that this began with. rec_mu_.

@@ -64,7 +64,8 @@ struct Runtime {
   SpinLock warn_lock;
   std::vector<FpWarning> warnings;
   std::atomic<bool> any_warning{false};
-  // How many of the last passes that can be compiled were, 8 at most. Any thread; a lost count does no harm.
+  // Of the last passes that can be compiled: above zero they were (8 at most), below it their plans were new (-4 at
+  // least), as those of a loop whose slices grow are. Any thread; a lost count does no harm.
   std::atomic<int> compiled{0};
 };
 

@@ -35,6 +35,7 @@ void Node::release() {
 }
 
 void LazyChunk::last_handle_dropped() {
+  if (!noted()) pin();  // what a tape or a program keeps goes with it, not with the ops
   if (!node) return;
   Node* const old = node;
   node = nullptr;
@@ -105,7 +106,7 @@ Leaves Tape::reach_of(Node* n) {
   if (n->reach || n->kind == Node::LEAF || n->kind == Node::FLAT) return n->reach;
   Leaves all = beside(n);
   for (Node::Operand& o : n->operands)
-    if (o.from) {
+    if (o.from && !n->loose) {
       if (!o.from->reach) o.from->reach = behind(o.from);
       all = joined(all, o.from->reach);
     }
@@ -122,7 +123,7 @@ Leaves Tape::behind(Node* n) {
     if (m->walk == walk) continue;
     m->walk = walk;
     all = joined(all, m->reach ? m->reach : beside(m));
-    if (!m->reach)
+    if (!m->reach && !m->loose)
       for (Node::Operand& o : m->operands)
         if (o.from) todo.push_back(o.from);
   }

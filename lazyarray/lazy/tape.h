@@ -70,6 +70,7 @@ struct Node {
   int busy = 0;            // backwards that are at it now: a rule may let other threads run
   int nin = 0, nout = 0;   // of `operands`; what follows is what a CALL saved besides
   int again = 0;           // of that the last, which only gradients of higher order need
+  bool loose = false;      // a CALL: walks come to what it is made of by way of nodes after it only
   uint64_t seq;
   uint64_t walk = 0;       // the last backward that met it
   Node* next_doomed = nullptr;

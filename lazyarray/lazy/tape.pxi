@@ -306,13 +306,14 @@ cdef class paused:
         set_recording(self.was)
 
 
-def note_call(str name, rule, inputs, outputs, saved=(), again=()):
+def note_call(str name, rule, inputs, outputs, saved=(), again=(), bint loose=False):
     """Notes one differentiable call: what was done, unrecorded, to make ``outputs`` of ``inputs``.
 
     ``rule(gradients, saved)`` gives the inputs' gradients (None: zero) for the outputs' (None: zero);
     ``saved`` are arrays that it needs, checked for not having been overwritten; ``again``, at their end,
     those that it needs only while it is recorded itself. An output may be an
-    input, written in place. Does nothing where no input is tracked.
+    input, written in place. Does nothing where no input is tracked. Of ``loose`` calls others, noted
+    later for its outputs, say which of the inputs each was made of: the rule gives the rest None.
     """
     cdef Tensor t
     cdef NodeRef made
@@ -345,7 +346,9 @@ def note_call(str name, rule, inputs, outputs, saved=(), again=()):
     n.nin = len(inputs)
     n.nout = len(outputs)
     n.again = len(again)
-    n.zeros = leaves_of((*inputs, *saved), True)
+    n.loose = loose
+    if not loose:
+        n.zeros = leaves_of((*inputs, *saved), True)
     n.operands.resize(n.nin + n.nout + len(saved) + n.again)
     for x in (*inputs, *outputs, *saved, *again):
         o = &n.operands[k]
@@ -391,6 +394,55 @@ cdef void follow(Tensor x) noexcept:
     """Tells a capture what a call reads: if it has no elements, no instruction does."""
     if capturing() and writer_of(x.v.chunk) is not NULL:
         mode().capturing.follow(x.v.chunk)
+
+
+def made_of(Tensor y not None, list arrays not None):
+    """Of which ``arrays`` ``y`` was made: those that a walk comes to, and those that it doesn't change with.
+
+    Two lists of indices.
+    """
+    cdef vector[Node*] todo
+    cdef Node* n = history_of(y.v.chunk)
+    cdef list met = [], flat = [], behind = []
+    cdef set leaves
+    cdef uint64_t walk
+    cdef size_t i
+    if n is NULL:
+        return met, flat
+    leaves = numbers_of(_recorder.tape.reach_of(n))
+    for x in arrays:
+        n = history_of((<Tensor>x).v.chunk)
+        behind.append(None if n is NULL else numbers_of(_recorder.tape.reach_of(n)))
+    _recorder.tape.walks += 1
+    walk = _recorder.tape.walks
+    if writer_of(y.v.chunk) is not NULL:
+        todo.push_back(writer_of(y.v.chunk))
+    while todo.size():
+        n = todo.back()
+        todo.pop_back()
+        if n.walk == walk:
+            continue
+        n.walk = walk
+        for i in range(0 if n.loose else n.operands.size()):
+            if n.operands[i].from_ is not NULL:
+                todo.push_back(n.operands[i].from_)
+    for k, x in enumerate(arrays):
+        if behind[k] is None:
+            continue
+        if history_of((<Tensor>x).v.chunk).walk == walk:
+            met.append(k)
+        elif behind[k] <= leaves:
+            flat.append(k)
+    return met, flat
+
+
+cdef set numbers_of(Leaves leaves):
+    cdef set found = set()
+    cdef size_t i
+    if leaves:
+        for i in range(dereference(leaves).size()):
+            found.add(dereference(leaves)[i])
+    return found
 
 
 def note_constant(inputs, outputs):

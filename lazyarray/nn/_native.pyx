@@ -258,45 +258,41 @@ def maxima(Tensor x not None, geometry):
 # ---- optimisers ---------------------------------------------------------------------------------
 
 
+cdef bint fits(Tensor weight, Tensor t, bint written) noexcept:
+    """Whether an array can take part in a weight's update: the gradient, or what is `written`, of floats.
+
+    Both are of the weight's shape and on its device. A state is real or complex as the weight is, and the
+    gradient of a real weight is real.
+    """
+    cdef char kind = info(t.v.dtype).kind, own = info(weight.v.dtype).kind
+    if not t.v.layout.same_shape(weight.v.layout) or not (t.v.device() == weight.v.device()):
+        return False
+    if not written:
+        return kind != b"c" or own == b"c"
+    return not t.v.readonly and not is_scalar(t) and kind == own and (kind == b"f" or kind == b"c")
+
+
 def gradients_of(list params not None, list state not None):
-    """The gradients of ``params``; None if one has none, or can't be written, or its arrays don't fit."""
-    cdef Tensor p, t
+    """The gradients of ``params``; None if one has none, or an update of it would be refused."""
+    cdef Tensor p
     cdef list found = []
     for i in range(len(params)):
         p = params[i]
         leaf = leaf_grad(p)
-        if leaf is None or p.v.readonly:
+        if leaf is None or not fits(p, p, True) or not fits(p, leaf[0], False):
             return None
-        for x in (leaf[0], *<list>state[i]):
-            t = x
-            if t.v.readonly or not t.v.layout.same_shape(p.v.layout):
+        for x in <list>state[i]:
+            if not fits(p, x, True):
                 return None
         found.append(leaf[0])
     return found
 
 
 def updatable(tuple arrays not None):
-    """Whether an update may change all of a weight, its gradient, and its state but the gradient.
-
-    That is: arrays of floats and of one shape, which can be written to, the gradient no complex one of a real
-    weight.
-    """
-    cdef Tensor weight, t
+    """Whether these are a weight, its gradient, and the arrays of its state, of which an update can be made."""
     cdef int i
-    cdef char kind
     for i in range(len(arrays)):
-        if not is_tensor(arrays[i]):
-            return False
-        t = arrays[i]
-        if i == 0:
-            weight = t
-        kind = info(t.v.dtype).kind
-        if not t.v.layout.same_shape(weight.v.layout):
-            return False
-        if i == 1:
-            if kind == b"c" and info(weight.v.dtype).kind != b"c":
-                return False
-        elif t.v.readonly or is_scalar(t) or kind != b"f" and kind != b"c":
+        if not is_tensor(arrays[i]) or not fits(arrays[0], arrays[i], i != 1):
             return False
     return True
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from lazyarray.lazy.formulas import FORMULAS, function
 from lazyarray.nn import _native
-from lazyarray.nn.inputs import channel_sums, floats, narrowed, real_floats, reals, widened
+from lazyarray.nn.inputs import (
+    channel_sums,
+    floats,
+    inverse,
+    narrowed,
+    real_floats,
+    reals,
+    widened,
+)
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import operands
@@ -199,13 +207,13 @@ def celu(x: ArrayLike, alpha: float = 1.0) -> NDArray:
         x: an array.
         alpha: the limit far below 0, negated.
     Returns: an array of x's shape.
-    Raises: TypeError for complex numbers.
+    Raises: TypeError for complex numbers; ValueError for an alpha of 0.
 
     >>> import lazyarray as la
     >>> la.nn.celu([-1.0, 2.0], 2.0).asnumpy()
     array([-0.78693868,  2.        ])
     """
-    return _elu(x, alpha, 1.0, 1.0 / alpha)
+    return _elu(x, alpha, 1.0, inverse("celu", "alpha", alpha))
 
 
 def erf(x: ArrayLike) -> NDArray:
@@ -338,7 +346,7 @@ def softplus(x: ArrayLike, beta: float = 1.0, threshold: float = 20.0) -> NDArra
         beta: how sharp the bend is.
         threshold: from where on it is x itself.
     Returns: an array of x's shape.
-    Raises: TypeError for complex numbers.
+    Raises: TypeError for complex numbers; ValueError for a beta of 0.
 
     >>> import lazyarray as la
     >>> la.nn.softplus([-1.0, 0.0, 30.0]).asnumpy()
@@ -347,7 +355,9 @@ def softplus(x: ArrayLike, beta: float = 1.0, threshold: float = 20.0) -> NDArra
     x = real_floats(x)
     t = x * beta
     soft = _maximum(t, 0) + _log1p(_exp(-_abs(t)))
-    return select(_greater(t, threshold), x, soft if beta == 1.0 else soft * (1 / beta))
+    if beta != 1.0:
+        soft = soft * inverse("softplus", "beta", beta)
+    return select(_greater(t, threshold), x, soft)
 
 
 def _within(g: Any, x: Any, low: float, high: float) -> Any:

@@ -59,7 +59,7 @@ def _convolution(
     dilation: Any,
     groups: int,
 ) -> NDArray:
-    x, weight, bias, dtype = floats(name, x, weight, bias)
+    x, weight, bias, dtype = floats(name, x, weight, optional=(bias,))
     single = x.ndim == axes + 1
     if single:
         x = x[None]

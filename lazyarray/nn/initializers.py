@@ -131,4 +131,5 @@ def kaiming_normal(
     >>> la.nn.kaiming_normal((4, 3), dtype="float64").dtype
     dtype('float64')
     """
-    return _drawn("standard_normal", shape, dtype) * (gain / math.sqrt(_fan(shape, mode)))
+    deviation = gain / math.sqrt(_fan(shape, mode))
+    return _drawn("standard_normal", shape, dtype) * deviation

@@ -20,13 +20,17 @@ _F2, _F4, _F8 = map(np.dtype, (np.float16, np.float32, np.float64))
 _sum: Any = op.sum
 
 
-def floats(name: str, *objects: Any) -> tuple[Any, ...]:
-    """The objects (None: left out) as arrays of one dtype with native loops, float32 or float64.
+def floats(name: str, *objects: Any, optional: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+    """All of the objects as arrays of one dtype with native loops, float32 or float64.
 
-    float16 is computed as float32: the result is for ``narrowed``. TypeError for other dtypes.
+    Of the ``optional`` ones, which come after the others, None stays None. float16 is computed as
+    float32: the result is for ``narrowed``. TypeError for other dtypes, and for no array.
     """
-    given = [o for o in objects if o is not None]
-    arrays = operands(*given)
+    for o in objects:
+        if o is None:
+            raise TypeError(f"{name} takes arrays, not None")
+    objects += optional
+    arrays = operands(*[o for o in objects if o is not None])
     dtype = arrays[0].dtype
     for x in arrays:
         if x.dtype not in (_F2, _F4, _F8):
@@ -60,6 +64,14 @@ def widened(x: NDArray) -> NDArray:
 def narrowed(x: NDArray, dtype: np.dtype[Any]) -> NDArray:
     """``x`` as ``dtype``: itself, unless that is float16."""
     return x if x.dtype == dtype else astype(x, dtype)
+
+
+def inverse(name: str, what: str, value: Any) -> Any:
+    """1 / value; ValueError for the number 0."""
+    try:
+        return 1.0 / value
+    except ZeroDivisionError:
+        raise ValueError(f"{name}: {what} is not 0, by which it divides") from None
 
 
 def integers(name: str, index: Any, like: Any = None) -> NDArray:

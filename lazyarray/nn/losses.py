@@ -209,8 +209,6 @@ def _soft(x: NDArray, target: Any, axis: int | None, smoothing: float, reduction
 
 def _both(name: str, input: Any, target: Any) -> tuple[Any, Any, Any]:
     """Two arrays of floats of one shape, and the result's dtype."""
-    if input is None or target is None:
-        raise TypeError(f"{name}: input and target are arrays, not None")
     x, t, dtype = floats(name, input, target)
     if x.shape != t.shape:
         raise ValueError(f"{name}: input of shape {x.shape}, but target of shape {t.shape}")

@@ -162,7 +162,7 @@ def batch_norm(
            [ 1.,  0.]]), array([0.2, 0.5]))
     """
     x = asarray(x, device_of(x, running_mean, running_var, weight, bias))
-    x, weight, bias, dtype = floats("batch_norm", x, weight, bias)
+    x, weight, bias, dtype = floats("batch_norm", x, optional=(weight, bias))
     if x.ndim < 2:
         raise ValueError(f"batch_norm: input (n, channels, ...), not shape {x.shape}")
     training = is_training() if training is None else training
@@ -173,6 +173,8 @@ def batch_norm(
             raise TypeError(f"batch_norm writes to running means of floats, not of {r.dtype}")
         if r is not None and not r.flags.writeable:
             raise ValueError("batch_norm writes to running means, and one is read-only")
+        if r is not None and r.device != x.device:
+            raise ValueError(f"batch_norm: running means on {r.device!r}, and x on {x.device!r}")
     given = [None if r is None else asarray(r, x.device) for r in (running_mean, running_var)]
     running = _per_channel("batch_norm", x, *given)
     weight, bias = _per_channel("batch_norm", x, weight, bias)
@@ -230,7 +232,7 @@ def layer_norm(
     array([[-1.,  1.],
            [ 0.,  0.]])
     """
-    x, weight, bias, dtype = floats("layer_norm", x, weight, bias)
+    x, weight, bias, dtype = floats("layer_norm", x, optional=(weight, bias))
     whole: Any = listed(normalized_shape)
     shape = tuple(map(operator.index, whole if isinstance(whole, tuple) else (whole,)))
     axes = len(shape)
@@ -287,7 +289,7 @@ def group_norm(
     >>> la.nn.group_norm(la.array([[1.0, 3.0, 5.0, 5.0]]), 2, eps=0.01).asnumpy().round(2)
     array([[-1.,  1.,  0.,  0.]])
     """
-    x, weight, bias, dtype = floats("group_norm", x, weight, bias)
+    x, weight, bias, dtype = floats("group_norm", x, optional=(weight, bias))
     if x.ndim < 2 or num_groups < 1 or x.shape[1] % num_groups:
         raise ValueError(
             f"group_norm: {num_groups} groups of the channels of an input of shape {x.shape}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -25,23 +25,21 @@ _sqrt, _minimum = op.sqrt, op.minimum
 
 
 REAL = (int, float, np.integer, np.floating)
-_FLOAT = frozenset([float])
+PLAIN = frozenset([float, int, bool])  # types of numbers of which nothing more is to be checked
 _ADAM = ("lr", "beta1", "beta2", "eps", "weight_decay")  # its numbers
 
 
 def checked(name: str, weight: Any, *others: Any) -> None:
     """That all are arrays of the weight's shape, which can change but for the first other."""
     if _native.updatable((weight, *others)):
-        dtype = weight.dtype
-        for x in others[1:]:
-            if x.dtype is not dtype and x.dtype.kind != dtype.kind:
-                raise TypeError(f"{name}: a state of {x.dtype} for a weight of {dtype}")
         return
     for x in (weight, *others):
         if not isinstance(x, Tensor):
             raise TypeError(f"{name} updates NDArrays, not {type(x).__name__}")
         if x.shape != weight.shape:
             raise ValueError(f"{name}: a weight of shape {weight.shape} with an array of {x.shape}")
+        if x.device != weight.device:
+            raise ValueError(f"{name}: a weight on {weight.device!r}, an array on {x.device!r}")
     for x in (weight, *others[1:]):
         if holds_scalar(x):
             raise TypeError(
@@ -49,6 +47,8 @@ def checked(name: str, weight: Any, *others: Any) -> None:
             )
         if x.dtype.kind not in "fc":
             raise TypeError(f"{name} updates arrays of floats, not of {x.dtype}")
+        if x.dtype.kind != weight.dtype.kind:
+            raise TypeError(f"{name}: a state of {x.dtype} for a weight of {weight.dtype}")
         if not x.flags.writeable:
             raise ValueError(f"{name}: an array that it updates is read-only")
     if others[0].dtype.kind == "c" and weight.dtype.kind != "c":
@@ -77,11 +77,11 @@ def one(name: str, what: str, o: Any, weight: Any = None) -> Any:
     return o
 
 
-def _numbers(name: str, weight: Any, names: tuple[str, ...], *numbers: Any) -> tuple[Any, ...]:
+def numbers(name: str, weight: Any, names: Iterable[str], *given: Any) -> tuple[Any, ...]:
     """The numbers of an update, each as :func:`one`: before anything is written."""
-    if _FLOAT.issuperset(map(type, numbers)):
-        return numbers
-    named = zip(names, numbers, strict=True)
+    if PLAIN.issuperset(map(type, given)):
+        return given
+    named = zip(names, given, strict=True)
     return tuple([one(name, what, o, weight) for what, o in named])
 
 
@@ -103,11 +103,16 @@ def sgd(weight: NDArray, grad: NDArray, lr: float | NDArray, weight_decay: float
     array([0.5, 1.5])
     """
     checked("sgd", weight, grad)
-    lr, weight_decay = _numbers("sgd", weight, ("lr", "weight_decay"), lr, weight_decay)
+    given = numbers("sgd", weight, ("lr", "weight_decay"), lr, weight_decay)
     with paused():
-        if weight_decay:
-            grad = grad + weight * weight_decay
-        weight -= grad * lr
+        sgd_step(weight, grad, *given)
+
+
+def sgd_step(weight: NDArray, grad: Any, lr: Any, decay: Any) -> None:
+    """:func:`sgd` of what was checked, unrecorded."""
+    if decay:
+        grad = grad + weight * decay
+    weight -= grad * lr
 
 
 def momentum(
@@ -142,15 +147,23 @@ def momentum(
     (0.85, 1.5)
     """
     checked("momentum", weight, grad, velocity)
-    lr, momentum, weight_decay = _numbers(
+    lr, momentum, weight_decay = numbers(
         "momentum", weight, ("lr", "momentum", "weight_decay"), lr, momentum, weight_decay
     )
     with paused():
-        if weight_decay:
-            grad = grad + weight * weight_decay
-        velocity *= momentum
-        velocity += grad
-        weight -= (grad + velocity * momentum if nesterov else velocity) * lr
+        momentum_step(weight, grad, velocity, lr, momentum, weight_decay, nesterov)
+
+
+def momentum_step(
+    weight: NDArray, grad: Any, velocity: NDArray, lr: Any, momentum: Any, decay: Any, nesterov: Any
+) -> None:
+    """:func:`momentum` of what was checked, unrecorded."""
+    nesterov = bool(nesterov)  # what has no truth value fails before anything is written
+    if decay:
+        grad = grad + weight * decay
+    velocity *= momentum
+    velocity += grad
+    weight -= (grad + velocity * momentum if nesterov else velocity) * lr
 
 
 def _step(name: str, step: Any, weight: Any) -> Any:
@@ -165,48 +178,76 @@ def _step(name: str, step: Any, weight: Any) -> Any:
     return step
 
 
-def _corrections(step: Any, beta1: float, beta2: float) -> tuple[Any, Any]:
-    """1 - beta1^step and sqrt(1 - beta2^step): arrays, if step is one, of the same bits."""
-    if isinstance(step, Tensor):
-        return 1 - beta1**step, _sqrt(1 - beta2**step)
-    return _known_corrections(float(step), beta1, beta2)
+def rates(lr: Any, step: Any, beta1: Any, beta2: Any, eps: Any) -> tuple[Any, Any]:
+    """Adam's rate for a step, and what is added to its denominator: numbers, or arrays if one is.
+
+    In double precision and of the same bits, whether the step is counted in an array or not.
+    """
+    if isinstance(step, Tensor) or isinstance(beta1, Tensor) or isinstance(beta2, Tensor):
+        _check_betas(beta1, beta2)
+        first, second = 1 - beta1**step, _sqrt(1 - beta2**step)
+    else:
+        first, second = _corrections(float(step), beta1, beta2)
+    return lr * second / first, second * eps
 
 
 @lru_cache(16)
-def _known_corrections(step: float, beta1: float, beta2: float) -> tuple[float, float]:
+def _corrections(step: float, beta1: float, beta2: float) -> tuple[float, float]:
+    """1 - beta1^step and sqrt(1 - beta2^step)."""
+    _check_betas(beta1, beta2)
     # NumPy's powers, as those of arrays are: Python's may differ in the last bit.
-    first, second = [1 - np.power([beta], step).item() for beta in (beta1, beta2)]
-    return first, math.sqrt(second)
+    first, second = np.power([beta1, beta2], step).tolist()
+    return 1 - first, math.sqrt(1 - second)
 
 
-def _adam(
+def _check_betas(*betas: Any) -> None:
+    for beta in betas:
+        if not isinstance(beta, Tensor) and not 0 <= beta < 1:
+            raise ValueError(f"beta1 and beta2 are 0 or more, below 1, not {beta!r}")
+
+
+def adam_step(
     weight: NDArray,
     grad: Any,
     mean: NDArray,
     var: NDArray,
     lr: Any,
-    step: Any,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    decay: float,
+    rate: Any,
+    least: Any,
+    beta1: Any,
+    beta2: Any,
+    decay: Any,
+    decoupled: bool,
 ) -> None:
-    # In double precision, then in the weight's, whether the step is counted in an array or not.
-    first, second = _corrections(step, beta1, beta2)
-    rate, least = lr * second / first, second * eps
-    if isinstance(rate, Tensor):
-        rate = rate.astype(weight.dtype)
-    if isinstance(least, Tensor):
-        least = least.astype(weight.dtype)
-    mean *= beta1
-    mean += grad * (1 - beta1)
-    var *= beta2
-    var += grad * grad * (1 - beta2)
-    # PyTorch's sqrt(var) / second + eps, times second.
-    change = mean / (_sqrt(var) + least) * rate
-    if decay:
-        weight *= 1 - lr * decay
-    weight -= change
+    """:func:`adam`, or :func:`adamw` if ``decoupled``, of what was checked, unrecorded.
+
+    ``rate`` and ``least`` are from :func:`rates`.
+    """
+    if decay and not decoupled:
+        grad = grad + weight * decay
+    for w, g, m, v in _reals(weight, grad, mean, var):
+        if isinstance(rate, Tensor):
+            rate = rate.astype(w.dtype)
+        if isinstance(least, Tensor):
+            least = least.astype(w.dtype)
+        m *= beta1
+        m += g * (1 - beta1)
+        v *= beta2
+        v += g * g * (1 - beta2)
+        # PyTorch's sqrt(var) / second + eps, times second.
+        change = m / (_sqrt(v) + least) * rate
+        if decay and decoupled:
+            w *= 1 - lr * decay
+        w -= change
+
+
+def _adam(name: str, w: Any, grad: Any, mean: Any, var: Any, step: Any, *given: Any) -> None:
+    checked(name, w, grad, mean, var)
+    step = _step(name, step, w)
+    lr, beta1, beta2, eps, decay = numbers(name, w, _ADAM, *given)
+    with paused():
+        rate, least = rates(lr, step, beta1, beta2, eps)
+        adam_step(w, grad, mean, var, lr, rate, least, beta1, beta2, decay, name == "adamw")
 
 
 def adam(
@@ -238,7 +279,8 @@ def adam(
         eps: what is added to the denominator.
         weight_decay: what times the weight is added to the gradient.
     Returns: None.
-    Raises: ValueError for different shapes, or a step under 1; TypeError for integers.
+    Raises: ValueError for different shapes, a step under 1, or a beta that isn't from 0 to below 1;
+        TypeError for integers.
 
     >>> import lazyarray as la
     >>> w, m, v = la.ones(1), la.zeros(1), la.zeros(1)
@@ -246,16 +288,7 @@ def adam(
     >>> round(w.item(), 6)
     0.5
     """
-    checked("adam", weight, grad, mean, var)
-    step = _step("adam", step, weight)
-    lr, beta1, beta2, eps, weight_decay = _numbers(
-        "adam", weight, _ADAM, lr, beta1, beta2, eps, weight_decay
-    )
-    with paused():
-        if weight_decay:
-            grad = grad + weight * weight_decay
-        for w, g, m, v in _reals(weight, grad, mean, var):
-            _adam(w, g, m, v, lr, step, beta1, beta2, eps, 0.0)
+    _adam("adam", weight, grad, mean, var, step, lr, beta1, beta2, eps, weight_decay)
 
 
 def adamw(
@@ -286,7 +319,8 @@ def adamw(
         eps: what is added to the denominator.
         weight_decay: the share of the weight, times lr, that goes.
     Returns: None.
-    Raises: ValueError for different shapes, or a step under 1; TypeError for integers.
+    Raises: ValueError for different shapes, a step under 1, or a beta that isn't from 0 to below 1;
+        TypeError for integers.
 
     >>> import lazyarray as la
     >>> w, m, v = la.ones(1), la.zeros(1), la.zeros(1)
@@ -294,14 +328,7 @@ def adamw(
     >>> round(w.item(), 6)
     0.45
     """
-    checked("adamw", weight, grad, mean, var)
-    step = _step("adamw", step, weight)
-    lr, beta1, beta2, eps, weight_decay = _numbers(
-        "adamw", weight, _ADAM, lr, beta1, beta2, eps, weight_decay
-    )
-    with paused():
-        for w, g, m, v in _reals(weight, grad, mean, var):
-            _adam(w, g, m, v, lr, step, beta1, beta2, eps, weight_decay)
+    _adam("adamw", weight, grad, mean, var, step, lr, beta1, beta2, eps, weight_decay)
 
 
 def rmsprop(
@@ -333,7 +360,7 @@ def rmsprop(
     (0.8, 1.0)
     """
     checked("rmsprop", weight, grad, square)
-    lr, alpha, eps, weight_decay = _numbers(
+    lr, alpha, eps, weight_decay = numbers(
         "rmsprop", weight, ("lr", "alpha", "eps", "weight_decay"), lr, alpha, eps, weight_decay
     )
     with paused():
@@ -372,7 +399,7 @@ def adagrad(
     (0.5, 4.0)
     """
     checked("adagrad", weight, grad, square)
-    lr, eps, weight_decay = _numbers(
+    lr, eps, weight_decay = numbers(
         "adagrad", weight, ("lr", "eps", "weight_decay"), lr, eps, weight_decay
     )
     with paused():
@@ -390,9 +417,10 @@ def clip_grad_norm(params: Params, max_norm: float) -> NDArray:
 
     Args:
         params: an array with a gradient, a dict of them by name, or any iterable of them.
-        max_norm: the largest norm.
+        max_norm: the largest norm: a number from 0 on, or an array of one.
     Returns: an array without axes, on the first one's device; of float32 for gradients of float16.
-    Raises: ValueError if one has no gradient; TypeError for what is no array.
+    Raises: ValueError if one has no gradient, or a read-only one, and for another ``max_norm``;
+        TypeError for what is no array or no real number. Then nothing was changed.
 
     >>> import lazyarray as la
     >>> x = la.array([3.0, 4.0])
@@ -412,9 +440,15 @@ def clip_grad_norm(params: Params, max_norm: float) -> NDArray:
             raise TypeError(f"clip_grad_norm: params are arrays, not a {type(p).__name__}")
         if p.grad is None:
             raise ValueError("clip_grad_norm: an array without attach_grad()")
+        if not p.grad.flags.writeable:
+            raise ValueError("clip_grad_norm: a gradient is read-only")
         grads.append(p.grad)
     if not grads:
         raise ValueError("clip_grad_norm: no arrays")
+    max_norm = one("clip_grad_norm", "max_norm", max_norm, grads[0])
+    # By its true type: of a number that changes in a compiled function nothing is asked.
+    if issubclass(type(max_norm), REAL) and not max_norm >= 0:
+        raise ValueError(f"clip_grad_norm: max_norm is 0 or more, not {max_norm!r}")
     with paused():
         total: Any = 0.0
         places = [g.device for g in grads]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lazyarray.functions.creation import zeros, zeros_like
-from lazyarray.lazy._lazy import Tensor, is_capturing
+from lazyarray.lazy._lazy import Tensor, is_capturing, paused
 from lazyarray.nn import _native, optimizers
 from lazyarray.ops._rows import assign_to
 
@@ -38,11 +38,10 @@ class _Trainer:
                     f"{type(self).__name__}: parameter {name!r}, of shape {p.shape}, is an array "
                     "without attach_grad()"
                 )
-        self.lr = lr
-        self._check_rate()
         for key, value in options.items():
             _check_option(type(self).__name__, key, value)
-        self.options = options
+        self.lr, self.options = lr, options
+        self._numbers()
         self.state = [[zeros_like(p) for _ in self._kept] for p in self.params]
 
     def step(self) -> None:
@@ -52,10 +51,14 @@ class _Trainer:
         Raises: ValueError or TypeError, and nothing was changed, if a parameter has no gradient any
             more, or ``lr`` is not a number; a compiled function takes a new ``lr`` as it is.
         """
+        # All is checked before anything is written, and once: a step of small weights is short.
         gradients = self._gradients()
-        self._count()
-        for p, g, state in zip(self.params, gradients, self.state, strict=True):
-            self._update(p, g, *state)
+        numbers = self._numbers()
+        with paused():
+            updates = zip(self.params, gradients, self.state, self._terms(numbers), strict=True)
+            self._count()
+            for p, g, state, terms in updates:
+                self._update(p, g, *state, *terms)
 
     def zero_grad(self) -> None:
         """Sets the gradients to zero: needed only with ``attach_grad("add")``.
@@ -120,6 +123,8 @@ class _Trainer:
                     f"{name}: {key!r} has shape {x.shape} and {x.dtype}, not {value.shape} and "
                     f"{value.dtype}"
                 )
+            if not x.flags.writeable:
+                raise ValueError(f"{name}: {key!r}, an array of its state, is read-only")
         numbers = {key: _number(name, key, x, state[key]) for key, x in settings.items()}
         for key, x in arrays.items():
             assign_to(x, state[key])
@@ -133,7 +138,8 @@ class _Trainer:
 
     def _set(self, settings: dict[str, Any]) -> None:
         lr = settings.pop("lr")
-        if isinstance(self.lr, Tensor):  # where compiled functions read it
+        # In an array where compiled functions read it; a scalar never changes.
+        if isinstance(self.lr, Tensor) and self.lr.flags.writeable:
             assign_to(self.lr, lr)
         else:
             self.lr = lr
@@ -149,9 +155,6 @@ class _Trainer:
 
     def _gradients(self) -> list[NDArray]:
         """The parameters' gradients, once it is known that a step can be taken."""
-        lr = self.lr
-        if lr.__class__ is not float or (type(lr) is float and lr != lr):
-            self._check_rate()
         found: list[NDArray] | None = _native.gradients_of(self.params, self.state)
         if found is not None:
             return found
@@ -170,23 +173,33 @@ class _Trainer:
             optimizers.checked(type(self).__name__, p, g, *state)
         return gradients
 
-    def _check_rate(self) -> None:
+    def _numbers(self) -> tuple[Any, ...]:
+        """The rate and the options as a step takes them, once it is known that they are numbers."""
+        given = self.lr, *self.options.values()
+        if optimizers.PLAIN.issuperset(map(type, given)) and given[0] == given[0]:
+            return given
         name = type(self).__name__
-        lr = optimizers.one(name, "lr", self.lr)
-        if not isinstance(lr, Tensor):
-            # Of a number that changes from call to call of a compiled function nothing is asked.
-            if isinstance(lr, (float, np.floating)) and lr != lr:
-                raise ValueError(f"{name}: lr is NaN")
-            return
-        for p in self.params:
-            if p.device != lr.device:
-                raise ValueError(f"{name}: lr is on {lr.device!r} and a parameter on {p.device!r}")
+        found = optimizers.numbers(name, None, ("lr", *self.options), *given)
+        lr = found[0]
+        if isinstance(lr, Tensor):
+            for p in self.params:
+                if p.device != lr.device:
+                    raise ValueError(
+                        f"{name}: lr is on {lr.device!r} and a parameter on {p.device!r}"
+                    )
+        # By its true type: of a number that changes in a compiled function nothing is asked.
+        elif issubclass(type(lr), (float, np.floating)) and lr != lr:
+            raise ValueError(f"{name}: lr is NaN")
+        return found
+
+    def _terms(self, numbers: tuple[Any, ...]) -> Iterable[tuple[Any, ...]]:
+        """What each parameter's update takes besides its arrays."""
+        return [numbers] * len(self.params)
 
     def _count(self) -> None:
         """Counts a step that is about to be taken."""
 
-    def _update(self, weight: NDArray, grad: Any, *state: NDArray) -> None:
-        raise NotImplementedError
+    _update: Callable[..., None]  # of a weight, its gradient, its state and its terms
 
 
 def _named(name: str, params: Any) -> tuple[list[str], list[NDArray]]:
@@ -233,7 +246,7 @@ def _number(name: str, key: str, own: Any, value: Any) -> Any:
     kinds = bool if isinstance(own, bool) else int if key == "steps" else optimizers.REAL
     if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(own, bool):
         raise TypeError(f"{name}: {key!r} is {own!r} here and {value!r} in the state")
-    if value != value or (key == "steps" and value < 0):
+    if value != value or (key == "steps" and not 0 <= value < 1 << 63):
         raise ValueError(f"{name}: {key!r} is {value!r} in the state")
     if key not in ("lr", "steps"):
         _check_option(name, key, value)
@@ -266,8 +279,7 @@ class SGD(_Trainer):
     def __init__(self, params: Params, lr: float | NDArray, weight_decay: float = 0.0) -> None:
         super().__init__(params, lr, weight_decay=weight_decay)
 
-    def _update(self, weight: NDArray, grad: Any, *state: NDArray) -> None:
-        optimizers.sgd(weight, grad, self.lr, **self.options)
+    _update = staticmethod(optimizers.sgd_step)
 
 
 class Momentum(_Trainer):
@@ -304,8 +316,7 @@ class Momentum(_Trainer):
             params, lr, momentum=momentum, weight_decay=weight_decay, nesterov=nesterov
         )
 
-    def _update(self, weight: NDArray, grad: Any, *state: NDArray) -> None:
-        optimizers.momentum(weight, grad, state[0], self.lr, **self.options)
+    _update = staticmethod(optimizers.momentum_step)
 
 
 class Adam(_Trainer):
@@ -363,7 +374,7 @@ class Adam(_Trainer):
     @steps.setter
     def steps(self, steps: int) -> None:
         steps = operator.index(steps)
-        if steps < 0:
+        if not 0 <= steps < 1 << 63:
             raise ValueError(f"{type(self).__name__}: {steps} steps")
         if self._known is not None:  # else replays count on, unseen
             self._known = steps
@@ -385,7 +396,16 @@ class Adam(_Trainer):
         self.steps, self.decoupled = settings.pop("steps"), settings.pop("decoupled")
         super()._set(settings)
 
-    def _update(self, weight: NDArray, grad: Any, *state: NDArray) -> None:
-        update = optimizers.adamw if self.decoupled else optimizers.adam
-        step = self._counts[weight.device] if self._known is None else self._known
-        update(weight, grad, state[0], state[1], self.lr, step, **self.options)
+    def _terms(self, numbers: tuple[Any, ...]) -> Iterable[tuple[Any, ...]]:
+        lr, beta1, beta2, eps, decay = numbers
+        known = None if is_capturing() else self._known
+        found = {}
+        for device, count in self._counts.items():
+            step = known + 1 if known is not None else (count + 1).reshape(()).astype("float64")
+            both = optimizers.rates(lr, step, beta1, beta2, eps)
+            found[device] = (lr, *both, beta1, beta2, decay, self.decoupled)
+        if len(found) == 1:
+            return [found[self.params[0].device]] * len(self.params)
+        return [found[p.device] for p in self.params]
+
+    _update = staticmethod(optimizers.adam_step)

@@ -18,13 +18,37 @@ cdef Kernel* storing(Kernel** known, int code, Loop fn) except NULL:
     return known[code]
 
 
-cdef bint masks_all(Tensor x, Tensor mask) noexcept:
-    """Whether the mask chooses among all elements, and both lie in memory in C order."""
+cdef bint evenly(Tensor x, npy_intp* step) noexcept:
+    """Whether the elements, in C order, lie one ``step`` apart, as those of a column do.
+
+    Only what is contiguous does where others than our loops may run what is recorded: on GPUs, in what is captured.
+    """
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp together = 1
+    cdef int i
+    step[0] = x.v.itemsize()
+    if contiguous(x):
+        return True
+    if not x.v.on_host() or recorder().captures:
+        return False
+    for i in range(l.ndim - 1, -1, -1):
+        if l.shape()[i] == 1:
+            continue
+        if together == 1:
+            step[0] = l.strides()[i]
+        elif l.strides()[i] != step[0] * together:
+            return False
+        together *= l.shape()[i]
+    return True
+
+
+cdef bint masks_all(Tensor x, Tensor mask, npy_intp* step) noexcept:
+    """Whether the mask, in C order, chooses among all elements, which lie one ``step`` apart."""
     return mask.v.dtype == D_BOOL and x.v.layout.ndim > 0 and x.v.device() == mask.v.device() \
-        and x.v.layout.same_shape(mask.v.layout) and contiguous(x) and contiguous(mask)
+        and x.v.layout.same_shape(mask.v.layout) and contiguous(mask) and evenly(x, step)
 
 
-cdef Instr* masked(Kernel* k, Tensor first, Tensor second, Tensor out, npy_intp n, npy_intp count):
+cdef Instr* masked(Kernel* k, Tensor first, Tensor second, Tensor out, npy_intp n, npy_intp count, npy_intp step):
     cdef Instr* instr = recorder().begin(k, 2, 1)
     set_operand(instr, 0, &first.v)
     set_operand(instr, 1, &second.v)
@@ -33,14 +57,15 @@ cdef Instr* masked(Kernel* k, Tensor first, Tensor second, Tensor out, npy_intp 
     instr.ncore = 2
     instr.core[0] = n
     instr.core[1] = count
-    instr.ncore_steps = 0
+    instr.ncore_steps = 1
+    instr.core_steps[0] = step
     instr.bytes = count * out.v.itemsize()
     instr.cost_ns = 50 + n * 0.8 + 0.1 * instr.bytes
     return instr
 
 
-cdef Tensor picked_now(Tensor x, Tensor mask):
-    """``x[mask]`` of a few elements that are at hand; None for any other."""
+cdef Tensor picked_now(Tensor x, Tensor mask, npy_intp step):
+    """``x[mask]`` of a few elements that are at hand, one ``step`` apart; None for any other."""
     cdef npy_intp i, count, n = x.v.layout.size(), size = x.v.itemsize()
     cdef char* chosen = mask.v.elements()
     cdef char* from_ = x.v.elements()
@@ -56,9 +81,9 @@ cdef Tensor picked_now(Tensor x, Tensor mask):
     for i in range(n):
         if chosen[i]:
             if size == 8:
-                (<int64_t*>to)[0] = (<int64_t*>from_)[i]
+                (<int64_t*>to)[0] = (<int64_t*>(from_ + i * step))[0]
             else:
-                memcpy(to, from_ + i * size, size)
+                memcpy(to, from_ + i * step, size)
             to += size
     seen_as_wait("?a boolean index")
     return written(out)
@@ -73,7 +98,7 @@ cdef Tensor in_memory(Tensor t):
 cdef Tensor picked(Tensor x, object key):
     """``x[mask]``, which waits for the mask: the result's length depends on it. None for other keys."""
     cdef Tensor mask, still
-    cdef npy_intp n, count
+    cdef npy_intp n, count, step
     if not isinstance(key, Tensor):
         return None
     mask = <Tensor>key
@@ -86,15 +111,15 @@ cdef Tensor picked(Tensor x, object key):
         if mask.v.layout.ndim < x.v.layout.ndim:
             return picked_rows(x, mask)
         if x.v.layout.same_shape(mask.v.layout):
-            x = x if contiguous(x) else cast_c(x, x.v.dtype)
+            x = x if evenly(x, &step) else cast_c(x, x.v.dtype)
             mask = mask if contiguous(mask) else cast_c(mask, D_BOOL)
-    if not masks_all(x, mask):
+    if not masks_all(x, mask, &step):
         return None
-    cdef Tensor out = picked_now(x, mask)
+    cdef Tensor out = picked_now(x, mask, step)
     if out is not None:
         return out
     wait(mask, False, "?a boolean index")
-    if not masks_all(x, mask):  # another thread gave one a new shape meanwhile
+    if not masks_all(x, mask, &step):  # another thread gave one a new shape meanwhile
         return None
     n = x.v.layout.size()
     if not mask.v.on_host():
@@ -110,7 +135,7 @@ cdef Tensor picked(Tensor x, object key):
         _pick_kernels[code].fn = pick_of_size(info(code).size)
         _pick_kernels[code].dtypes[0] = _pick_kernels[code].dtypes[2] = code
         _pick_kernels[code].dtypes[1] = D_BOOL
-    cdef Instr* instr = masked(_pick_kernels[code], x, still if mask.v.on_host() else mask, out, n, count)
+    cdef Instr* instr = masked(_pick_kernels[code], x, still if mask.v.on_host() else mask, out, n, count, step)
     instr.overwrites = 1
     emit(instr)
     return out
@@ -218,7 +243,8 @@ cdef bint fill_rows(Tensor x, Tensor mask, object value) except -1:
     one = new_element(code, x.v.device())
     if not put_number(one.v.elements(), value, code):
         return False
-    instr = masked(storing(_fill_kernels, code, fill_of_size(info(code).size)), mask, one, x, n, x.v.layout.size() // n)
+    instr = masked(storing(_fill_kernels, code, fill_of_size(info(code).size)), mask, one, x, n, x.v.layout.size() // n,
+                   x.v.itemsize())
     instr.bytes = x.v.layout.size() * x.v.itemsize()
     instr.cost_ns = 50 + n * 0.8 + 0.05 * instr.bytes
     emit(instr)
@@ -279,7 +305,7 @@ cdef bint fill_rows_from(Tensor x, Tensor mask, Tensor values) except -1:
             return False
     k = storing(_place_rows_kernels, code, place_rows_of_size(info(code).size))
     k.check = misfit_rows
-    instr = masked(k, mask, values, x, n, rows)
+    instr = masked(k, mask, values, x, n, rows, x.v.itemsize())
     instr.ncore = 3
     instr.core[2] = x.v.layout.size() // n
     instr.bytes = 2 * values.v.layout.size() * x.v.itemsize()
@@ -297,12 +323,17 @@ def fill_from(Tensor x not None, Tensor mask not None, Tensor values not None):
         raise ValueError("assignment destination is read-only")
     if recording() and (wants_gradient(x) or wants_gradient(values)):
         return False
-    if not masks_all(x, mask) or values.v.layout.ndim > 1 or values.v.dtype != x.v.dtype \
-            or not (values.v.device() == x.v.device()) \
-            or values.v.same_memory(x.v) or mask.v.same_memory(x.v) or not contiguous(values):
-        return False
     cdef int code = x.v.dtype
+    cdef npy_intp step
+    if mask.v.dtype != D_BOOL or not x.v.layout.same_shape(mask.v.layout) or not (mask.v.device() == x.v.device()) \
+            or not (values.v.device() == x.v.device()) or values.v.layout.ndim > 1 or values.v.dtype != code \
+            or values.v.same_memory(x.v) or mask.v.same_memory(x.v) or not evenly(x, &step):
+        return False  # of parts of x NumPy reads what it has just written
+    mask = mask if contiguous(mask) else cast_c(mask, D_BOOL)
+    values = values if contiguous(values) else cast_c(values, code)
+    if not masks_all(x, mask, &step):
+        return False
     cdef Kernel* k = storing(_place_kernels, code, place_of_size(info(code).size))
     k.check = misfit
-    emit(masked(k, mask, values, x, x.v.layout.size(), values.v.layout.size()))
+    emit(masked(k, mask, values, x, x.v.layout.size(), values.v.layout.size(), step))
     return True

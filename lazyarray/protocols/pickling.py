@@ -34,6 +34,8 @@ def rebuild(
     With its gradient if it had one. RuntimeError for a GPU that is not there.
     """
     device = cast("Device", as_device(device))
+    if isinstance(values, Copied):  # by hand, not by pickle
+        values = values.array()
     base: Any = getattr(values, "base", None)
     if type(values) is np.ndarray and type(base) is bytes and values.flags.writeable:
         # NumPy has just unpickled it, and made the pickle's own bytes its memory.
@@ -55,6 +57,24 @@ def _collecting(x: NDArray, grad: NDArray | None, grad_req: str) -> NDArray:
     if grad is not None:
         attach_leaf(x, grad, grad_req)
     return x
+
+
+class Copied:
+    """What NumPy pickles for an array, values included: they are copied by now."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[Any, ...]) -> None:
+        self.parts = parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.parts
+
+    def array(self) -> np.ndarray:
+        make, arguments, state = self.parts
+        made: np.ndarray = make(*arguments)
+        made.__setstate__(state)
+        return made
 
 
 class _Last:

@@ -54,11 +54,13 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         Chunk* find(const char*, size_t)
 
 
+ctypedef int (*MakeRoom)() except -1
+
 cdef ChunkStore* store() except NULL
+cdef void set_make_room(MakeRoom finish)
+cdef int refused(Chunk* c, bint for_all) except -1
 
 
 cdef inline int need_memory(Chunk* c, bint for_all=False) except -1:
     """Sees to it that the chunk has memory; MemoryError. ``for_all``: see ``Chunk::allocate``."""
-    if not c.allocate(for_all):
-        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
-    return 0
+    return 0 if c.allocate(for_all) else refused(c, for_all)

@@ -21,6 +21,23 @@ cdef ChunkStore* store() except NULL:
     return _store
 
 
+cdef MakeRoom _make_room = NULL  # the recorder's: runs what is pending
+
+
+cdef void set_make_room(MakeRoom finish):
+    global _make_room
+    _make_room = finish
+
+
+cdef int refused(Chunk* c, bint for_all) except -1:
+    """Tries again when what is pending has run: it may hold what is missing. MemoryError."""
+    if _make_room is not NULL:
+        _make_room()
+    if not c.allocate(for_all):
+        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    return 0
+
+
 cdef MemoryPool* _pool_of(Device ctx) except NULL:
     cdef CDevice d = (ctx or Device("cpu", 0)).c
     if not d.on_host() and store().make_pool is NULL:

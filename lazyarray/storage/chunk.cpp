@@ -13,7 +13,10 @@ bool Chunk::allocate_zeroed(bool* zeroed) {
 }
 
 void Chunk::add_handle() {
-  handles.fetch_add(1, std::memory_order_relaxed);
+  if (handles.fetch_add(1, std::memory_order_relaxed) == 0 && pinned) {  // found again by its memory
+    pinned = false;
+    hold(false);
+  }
   ref();
 }
 

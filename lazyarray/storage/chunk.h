@@ -25,6 +25,7 @@ class Chunk : public Var {
   // are kept wait for memory, a cache line at a time.
   bool published = false;            // its memory is listed in ChunkStore::published_
   bool taken = false;                // the memory is the owner's no more: see take_over()
+  bool pinned = false;               // counted in Engine::pending_bytes: see pin(); GIL, or nobody else knows of it
   char* data = nullptr;              // set once, by allocate()
   size_t nbytes = 0;
   Device device;
@@ -35,6 +36,7 @@ class Chunk : public Var {
 
   // Single elements and the like have their memory in the chunk itself: no pool is asked.
   static constexpr size_t kSmall = 64;
+  static constexpr size_t kPinned = 1024;
 
  private:
   alignas(16) char small_[kSmall];
@@ -90,6 +92,15 @@ class Chunk : public Var {
  protected:
   ~Chunk() override { free_memory(false); }
   virtual void last_handle_dropped() {}  // with the GIL
+  // Counts the memory of what Python has let go of, and pending ops read, until it is freed: a loop that
+  // reduces one large array after the other would run ahead of the workers without bound.
+  void pin() {
+    if (nbytes < kPinned || pinned || !readers.load(std::memory_order_acquire)) return;
+    if (foreign() || !__atomic_load_n(&data, __ATOMIC_ACQUIRE)) return;  // an op's that hasn't run counts there
+    pinned = true;
+    hold(true);
+  }
+  void hold(bool on);
   virtual void clear();                  // makes it as new: with the GIL, if anything above knows of it
 
  private:
@@ -173,7 +184,10 @@ inline void Chunk::die() {
   clear();
   if (nbytes >= PoolPolicy::large) store->watch_idle();
 }
+inline void Chunk::hold(bool on) { store->engine->hold(on ? int64_t(nbytes) : -int64_t(nbytes)); }
 inline void Chunk::clear() {
+  if (pinned) hold(false);
+  pinned = false;
   if (published) store->unpublish(this);
   const bool lent = exports.load(std::memory_order_relaxed) != 0;
   if (lent) store->exports.fetch_sub(exports.exchange(0));

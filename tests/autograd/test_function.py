@@ -198,3 +198,20 @@ def test_rules_name_what_there_is():
         differentiable(z=lambda g: g)(lambda x: x)
     with pytest.raises(TypeError, match="no parameters"):
         differentiable(x=lambda g, w: g)(lambda x: x)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 2)])
+def test_a_gradient_is_not_broadcast(shape):
+    class Wrong(autograd.Function):
+        def forward(self, x):
+            return x * 1
+
+        def backward(self, g):
+            return la.ones(shape)
+
+    (x,) = leaves([np.ones(2)])
+    with autograd.record():
+        y = Wrong()(x)
+    with pytest.raises(ValueError, match=r"Wrong.backward gives .* for input 0.*\(2,\)"):
+        y.backward()
+    assert x.grad.tolist() == [0, 0]

@@ -723,3 +723,67 @@ def test_an_assignment_to_a_strided_view_has_its_gradient(shape, strides):
     met = np.full(9, 2.0)
     np.lib.stride_tricks.as_strided(met, shape, strides)[...] = 10
     assert x.grad.tolist() == met.tolist()
+
+
+@pytest.mark.parametrize("req", ["write", "add"])
+@pytest.mark.parametrize("retain", [False, True])
+def test_a_gradient_that_can_not_be_written_leaves_all(req, retain):
+    """It is found before the first gradient is written, and while the graph is there."""
+    for last in (False, True):
+        x, y = la.ones(2), la.ones(2)
+        dx, dy = la.zeros(2), la.zeros(2)
+        pairs = [(x, dx), (y, dy)]
+        autograd.mark_variables(*zip(*pairs[:: -1 if last else 1], strict=True), req)
+        with autograd.record():
+            z = (x * 3) * y
+            z.attach_grad()
+            w = z * 1
+        dy.flags.writeable = False
+        with pytest.raises(ValueError, match="can't be written to a read-only array"):
+            w.backward(retain_graph=retain)
+        dy.flags.writeable = True
+        dx.shape = (1, 2)
+        with pytest.raises(ValueError, match=r"\(2,\) can't be written to one of shape \(1, 2\)"):
+            w.backward(retain_graph=retain)
+        dx.shape = 2
+        z.grad.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            w.backward(retain_graph=retain)
+        assert z.grad.tolist() == dx.tolist() == dy.tolist() == [0, 0]
+        z.grad.flags.writeable = True
+        w.backward()
+        assert dx.tolist() == dy.tolist() == [3, 3]
+
+
+def test_scalars_as_leaves_have_arrays_as_gradients():
+    s = la.ones(2).sum()
+    s.attach_grad()
+    with autograd.record():
+        y = s * 3
+    y.backward()
+    assert s.grad.item() == 3 and s.grad.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "mark", [autograd.attach_grad, lambda x: autograd.mark_variables([x], [x])]
+)
+@pytest.mark.parametrize("x", [3, 1.0, [1.0], None, np.ones(2)])
+def test_what_is_no_array_is_no_leaf(mark, x):
+    with pytest.raises(TypeError, match="only NDArrays have gradients"):
+        mark(x)
+
+
+def test_leaves_that_are_refused_mark_none():
+    x = la.ones(())
+    fixed = la.zeros(())
+    fixed.flags.writeable = False
+    for y, g, error, words in (
+        (la.ones(()), fixed, ValueError, "read-only"),
+        (la.ones(()), la.zeros(2).sum(), TypeError, "scalar"),
+        (la.ones(()), la.zeros((), device=la.cpu(1)), ValueError, "is on"),
+        (la.ones((), "i8"), la.zeros((), "i8"), TypeError, "only arrays of floats"),
+        (la.ones(()), la.zeros(2), ValueError, "shape"),
+    ):
+        with pytest.raises(error, match=words):
+            autograd.mark_variables([x, y], [la.zeros(()), g])
+        assert x.grad is None and y.grad is None

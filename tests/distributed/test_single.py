@@ -489,3 +489,48 @@ def test_nccl_is_asked_for_by_name(monkeypatch):
         D.init(gpu="nccl")
     assert not D.is_initialized()
     D.init()
+
+
+def read_only(n):
+    x = la.full(n, 7.0)
+    x.flags.writeable = False
+    return x
+
+
+def test_a_kvstore_that_refuses_has_changed_nothing():
+    kv = la.kvstore.create("local")
+    kv.init(["a", "b", "i"], [la.ones(2), la.ones(2), la.array([1, 2])])
+    kv.set_optimizer(la.nn.SGD, lr=0.5)
+    first = la.full(2, 7.0)
+    for out, error in ((read_only(2), ValueError), (la.ones(2, "i8"), TypeError)):
+        with pytest.raises(error):
+            kv.pushpull("a", la.ones(2), out=out)
+        with pytest.raises(error):
+            kv.pull(["a", "b"], out=[first, out])
+        with pytest.raises(error):
+            kv.broadcast("c", la.ones(2), out)
+    for wrong in (la.ones(2) * 1j, la.ones(3)):
+        for call in (kv.push, kv.pushpull):
+            with pytest.raises((TypeError, ValueError)):
+                call(["a", "b"], [la.ones(2), wrong])
+    with pytest.raises(TypeError, match="float64 for the key 'i' of int64"):
+        kv.push("i", la.ones(2) * 1.9)
+    assert first.tolist() == [7, 7]
+    out = [la.zeros(2), la.zeros(2), la.zeros(2)]
+    kv.pull(["a", "b", "i"], out=out)
+    assert [x.tolist() for x in out] == [[1, 1], [1, 1], [1, 2]]
+    kv.broadcast("c", la.ones(2), first)
+    assert first.tolist() == [1, 1]
+
+
+def test_a_kvstore_begun_with_a_scalar():
+    kv = la.kvstore.create("local")
+    kv.init("loss", la.ones(3).sum())
+    kv.push("loss", la.ones(4).sum())
+    kv.pull("loss", out=(out := la.zeros(())))
+    assert out.item() == 4
+    with pytest.raises(ValueError, match="or a scalar"):
+        kv.pull("loss", out=la.ones(4).sum())
+    kv.set_optimizer(la.nn.SGD, lr=0.5)
+    kv.pushpull("loss", la.array(2.0), out=out)
+    assert out.item() == 3

@@ -1,8 +1,11 @@
 """The frames of native functions are told from the user's, whatever the build called them."""
 
 import gc
+import os
 import traceback
 import weakref
+
+import pytest
 
 import lazyarray as la
 from lazyarray.engine._engine import native_files
@@ -43,3 +46,33 @@ def test_a_program_that_makes_code_for_ever_keeps_little_of_it():
     lines = [row for row in la.sync_report() if row.file.startswith("<made ")]
     assert sum(row.count for row in lines) == 6000
     assert len(lines) == 3
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
+def test_it_keeps_few_of_its_lines(script):
+    """Places in the code are numbered for good, some 260 bytes each: at most 65,536 of them."""
+    done = script(LINES)
+    assert not done.returncode, done.stderr
+    grown, *notes = done.stdout.splitlines()
+    assert int(grown) < 8 << 20 and notes == ["Singular matrix", "lazyarray: op 'linalg.inv'"]
+
+
+LINES = """
+import lazyarray as la
+
+def used():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+x = la.ones(3)
+code = compile("x.wait_to_read()\\n" * 1000, "made", "exec")
+for i in range(200):
+    exec(code.replace(co_firstlineno=1 + 1000 * i), {"x": x})
+    if i == 70:
+        before = used()
+print(used() - before)
+try:
+    la.linalg.inv(la.zeros((2, 2))).asnumpy()
+except la.linalg.LinAlgError as error:
+    print(error, *error.__notes__, sep="\\n")
+"""

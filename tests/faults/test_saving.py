@@ -1,5 +1,6 @@
 """Files: load gives what was saved last under a name; what fails leaves nothing half-written."""
 
+import errno
 import io
 import os
 import zipfile
@@ -44,8 +45,11 @@ def test_other_names_are_left_alone(tmp_path):
     (tmp_path / "d").mkdir()
     with zipfile.ZipFile(tmp_path / "z", "w") as archive:
         archive.writestr("book.txt", "not ours")
-    for name in "qdz":
+    with open(tmp_path / "n", "wb") as file:
+        np.savez(file, a=np.ones(3))
+    for name in "qdzn":
         la.save(tmp_path / name, ARRAY)
+    assert np.load(tmp_path / "n")["a"].tolist() == [1, 1, 1]
     assert (tmp_path / "q").read_text() == "not ours" and zipfile.is_zipfile(tmp_path / "z")
     assert same(la.load(tmp_path / "d"), ARRAY)  # d.npy, as d is a directory
     assert np.load(tmp_path / "q.npy").tolist() == [0, 1, 2]
@@ -118,6 +122,83 @@ def test_permissions_links_and_readers_of_the_old_file(tmp_path):
     (tmp_path / "dir.npy").mkdir()
     with pytest.raises(OSError):
         la.save(tmp_path / "dir.npy", ARRAY)
+
+
+ALL = {
+    **WRITERS,
+    "tofile": lambda path, x: x.tofile(path),
+    "graph": lambda path, x: la.sym.var("x" * x.shape[0]).save(path),
+}
+
+
+@pytest.mark.parametrize("first, second", [(1000, 5), (5, 1000)])
+@pytest.mark.parametrize("writer", ALL.values(), ids=ALL)
+@pytest.mark.parametrize("refused", ["", "EPERM", "EACCES", "EBUSY", "EROFS beside"])
+def test_a_file_that_stays_the_same_one(refused, writer, first, second, tmp_path, monkeypatch):
+    """Under its other names, or where only the file itself may be written."""
+    path, other = tmp_path / "x.npz", tmp_path / "other"
+    names = ["x.npz"]
+
+    def refuses(name, *args, **kwargs):
+        code, *beside = refused.split()
+        if not beside or str(name).endswith(".tmp"):
+            raise OSError(getattr(errno, code), "no", name)
+        return open(name, *args, **kwargs)
+
+    def written(length):
+        writer(path, la.arange(float(length)))
+        return path.read_bytes()
+
+    want = written(second)
+    path.unlink()
+    written(first)
+    number = path.stat().st_ino
+    with monkeypatch.context() as patch:
+        if refused.endswith("beside"):
+            patch.setattr(_files, "open", refuses, raising=False)
+        elif refused:
+            patch.setattr(os, "replace", refuses)
+        else:
+            os.link(path, other)
+            names.append("other")
+        got = written(second)
+        if refused:
+            with pytest.raises(OSError) as raised:
+                writer(tmp_path / "new.npz", ARRAY)
+            assert raised.value.errno == getattr(errno, refused.split()[0])
+    assert len(got) == len(want) and (b"PK" in want or got == want)  # an archive tells the time
+    assert path.stat().st_ino == number and sorted(os.listdir(tmp_path)) == sorted(names)
+    if not refused:
+        assert other.read_bytes() == got
+
+
+def test_other_errors_leave_the_old_file(tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(errno.ENOSPC, "full")
+
+    la.save(tmp_path / "x", ARRAY)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        with pytest.raises(OSError, match="full"):
+            la.save(tmp_path / "x", la.zeros(9))
+    assert os.listdir(tmp_path) == ["x.npy"] and same(la.load(tmp_path / "x"), ARRAY)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
+def test_a_file_keeps_its_owner(tmp_path):
+    path = tmp_path / "x.npy"
+    la.save(path, ARRAY)
+    os.chown(path, 65534, 65534)
+    la.save(path, la.zeros(5))
+    assert path.stat().st_uid == 65534 and la.load(path).shape == (5,)
+
+
+@pytest.mark.parametrize("writer", ALL.values(), ids=ALL)
+def test_the_longest_names(writer, tmp_path):
+    path = tmp_path / ("a" * 251 + ".npz")
+    for _ in range(2):
+        writer(path, ARRAY)
+    assert os.listdir(tmp_path) == ["a" * 251 + ".npz"]
 
 
 def umask():

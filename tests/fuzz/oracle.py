@@ -29,6 +29,7 @@ FIGURES: dict[str, list[float]] = {
     "mid_ns": [0, 100, 2500],
     "stretch_ns": [0, 300, 3000, 30000],
     "cold_stretches": [1, 2, 16],
+    "new_stretches": [1, 3, 64],
     "direct_bytes": [0, 0, 300, 32768],
     "hosted_bytes": [0, 4000, 400000],
     "lent_bytes": [1, 1, 500, 16384],

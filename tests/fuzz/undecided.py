@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 BY_STEPS = {"arctan2", "logaddexp", "hypot", "power"}
+SEARCHED = {"searchsorted": 0, "interp": 1}  # which argument is searched in
 
 
 def undecided(text: str, names: Mapping[str, Any]) -> bool:
@@ -37,8 +38,8 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
             with contextlib.suppress(TypeError, ValueError):
                 if not _value(node, names).flags.aligned:
                     return True
-        elif node.func.attr == "searchsorted":
-            x = np.asarray(_value(node.args[0], names))
+        elif node.func.attr in SEARCHED:
+            x = np.asarray(_value(node.args[SEARCHED[node.func.attr]], names))
             if not np.array_equal(x, np.sort(x), equal_nan=x.dtype.kind in "fc"):
                 return True
         elif node.func.attr in ("nanpercentile", "nanquantile"):

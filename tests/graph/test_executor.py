@@ -428,7 +428,9 @@ def test_backward_comes_after_a_training_forward(net, arrays):
     e.forward(is_train=True)
     with pytest.raises(ValueError, match="1 gradients for 2 outputs"):
         e.backward(la.ones(()))
-    with pytest.raises(ValueError, match=r"output 'mean0_output' has shape \(2,\), not \(\)"):
+    with pytest.raises(
+        ValueError, match=r"'mean0_output' has shape \(\); a value has shape \(2,\)"
+    ):
         e.backward([la.ones(2), None])
 
 
@@ -593,3 +595,59 @@ def test_an_executor_in_a_compiled_function():
     with pytest.warns(la.CompileWarning, match="op by op"):
         for k in range(3):
             np.testing.assert_array_equal(f(la.full(2, k)).asnumpy(), 2 * np.exp([k, k]))
+
+
+def bound(*frozen):
+    x, y = sym.var("x"), sym.var("y")
+    arrays = {"x": la.full((2, 3), 5.0), "y": la.full((3, 2), 5.0)}
+    for name in frozen:
+        arrays[name].flags.writeable = False
+    return sym.matmul(x, y).bind(la.cpu(), arrays, {n: la.zeros_like(a) for n, a in arrays.items()})
+
+
+@pytest.mark.parametrize(
+    ("y", "error"),
+    [(la.ones(9), ValueError), (la.ones((3, 2)) * 1j, TypeError), ([["a"] * 2] * 3, ValueError)],
+)
+def test_values_are_checked_before_the_first_is_copied(y, error):
+    x = la.ones((2, 3))
+    e = bound()
+    for call in (
+        lambda: e.forward(x=x, y=y),
+        lambda: e.copy_params_from({"x": x, "y": y}),
+        lambda: e.copy_params_from({"x": x}, {"y": x}),
+        lambda: e.copy_params_from({"x": x, "z": x}),
+    ):
+        with pytest.raises((error, ValueError)):
+            call()
+        assert (e.arg_dict["x"] == 5).all()
+    e = bound("y")
+    for call in (
+        lambda: e.forward(x=x, y=la.ones((3, 2))),
+        lambda: e.copy_params_from({"x": x, "y": la.ones((3, 2))}),
+    ):
+        with pytest.raises(ValueError, match="'y' is a read-only array"):
+            call()
+        assert (e.arg_dict["x"] == 5).all() and (e.arg_dict["y"] == 5).all()
+
+
+def test_gradients_that_can_not_be_taken_change_none():
+    e = bound()
+    e.forward(True)
+    with pytest.raises(TypeError, match="complex128"):
+        e.backward(la.ones((2, 2)) * 1j)
+    e.grad_dict["y"].flags.writeable = False
+    with pytest.raises(ValueError, match="gradient of 'y' is a read-only array"):
+        e.backward()
+    assert not e.grad_dict["x"].any() and not e.grad_dict["y"].any()
+    e.grad_dict["y"].flags.writeable = True
+    e.backward()
+    assert e.grad_dict["x"].all() and e.grad_dict["y"].all()
+
+
+def test_gradients_are_bound_to_arrays_that_can_be_written():
+    x, fixed = sym.var("x"), la.zeros(())
+    fixed.flags.writeable = False
+    for g in (la.ones(2).sum(), fixed):
+        with pytest.raises(ValueError, match="gradient of 'x' is read-only, or a scalar"):
+            (x * x).bind(la.cpu(), {"x": la.array(3.0)}, {"x": g})

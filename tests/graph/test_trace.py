@@ -546,3 +546,28 @@ def test_dropout_traced_outside_of_training_is_there_in_training():
     assert y.tolist() == [1] * 1000
     (y,) = e.forward(is_train=True, x=la.ones(1000))
     assert set(y.tolist()) == {0, 2}
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        la.exp,
+        la.nn.relu,
+        lambda x: la.where(x > 0, x, 1),
+        lambda x: la.nn.relu(x.T) * 2,
+        lambda x: la.exp(x)[None].reshape(-1),
+        lambda x: x + la.exp(x).T.T,
+    ],
+)
+@pytest.mark.parametrize("shape", [(0, 2), (2, 0), (0,), (0, 0)])
+def test_arrays_without_elements_are_made_of_what_they_came_from(f, shape):
+    check(f, np.zeros(shape))
+    graph = la.trace(f, la.spec(shape))
+    assert "zeros" not in str(graph) and "x" in str(graph).split("\n", 1)[1]
+
+
+def test_a_bias_is_used_where_there_are_no_rows():
+    graph = la.trace(lambda x, b: x + b, la.spec((0, 2)), la.spec(2))
+    assert "add(x, b)" in str(graph)
+    check(lambda x, b: x.T * 2 + b, np.zeros((2, 0)), np.zeros((0, 2)))
+    check(lambda x: x[:0], np.zeros((1, 2)))

@@ -96,6 +96,54 @@ def test_loading_maps_the_file(tmp_path):
     assert la.load(tmp_path / "b.npz", mmap_mode="r")["a"].tolist() == [1, 1]  # as NumPy
 
 
+@pytest.mark.filterwarnings("ignore::lazyarray.HostArrayWarning")
+def test_what_is_written_into_a_mapped_file_is_seen(path, tmp_path):
+    x = la.memmap(path, "f4", "r+")
+    records = la.memmap(path, [("a", "f4"), ("b", "i4")], "r")  # NumPy's
+    part = la.memmap(path, "f4", "r", offset=4, shape=3)[1:]
+    np.save(tmp_path / "a.npy", np.zeros(3))
+    y = la.load(tmp_path / "a.npy", mmap_mode="r")
+    la.arange(12, 24, dtype="f4").tofile(path)
+    la.save(tmp_path / "a.npy", la.arange(3.0))
+    assert x.tolist() == list(range(12, 24)) and part.tolist() == [14, 15]
+    assert records["a"][1] == 14 and y.tolist() == [0, 1, 2]
+    x += 1
+    x.flush()
+    assert on_disk(path)[0] == 13
+    del x, records
+    gc.collect()
+    number = path.stat().st_ino
+    la.zeros(12, "f4").tofile(path)  # part maps it still
+    assert path.stat().st_ino == number and part.tolist() == [0, 0]
+    del part
+    gc.collect()
+    with open(path, "rb") as reader:
+        la.ones(12, "f4").tofile(path)  # nobody does: who reads the old one, reads it whole
+        assert np.fromfile(reader, "f4").tolist() == [0] * 12 and on_disk(path) == [1] * 12
+
+
+@pytest.mark.parametrize("n", [7, 100_000])
+def test_an_array_written_to_the_file_that_it_maps(tmp_path, n):
+    path = tmp_path / "x.npy"
+    want = np.arange(float(n))
+    np.save(path, want)
+    x = la.load(path, mmap_mode="r+")
+    for values in (x[::-1], x * 2, x[: n // 2], x):
+        expected = values.asnumpy()
+        la.save(path, values)
+        assert np.array_equal(np.load(path), expected)
+        np.save(path, want)  # in place, as NumPy's does
+        assert np.array_equal(x, want)
+    raw = tmp_path / "raw"
+    want.tofile(raw)
+    x = la.memmap(raw, "f8", "r+")
+    for values in (x[::-1], x[1:], x):
+        expected = values.asnumpy()
+        values.tofile(raw)
+        assert np.array_equal(np.fromfile(raw), expected)
+        want.tofile(raw)
+
+
 def test_strings_and_objects_in_files(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", la.HostArrayWarning)

@@ -176,6 +176,64 @@ def test_pushes_do_not_run_ahead_of_memory():
         _set_policy("max_pending_bytes", old)
 
 
+def test_what_pending_ops_alone_still_read_counts_as_pending():
+    pending = lambda: engine.get().stats()["pending_bytes"]  # noqa: E731
+    la.waitall()
+    before, gate = pending(), threading.Event()
+    total = la.zeros(1)
+    engine.get().push_sync(lambda ctx: gate.wait(20), la.cpu(0), mutable_vars=[total.var])
+    for _ in range(5):
+        chunk = la.array(np.ones(100_000))
+        total += chunk.sum()
+        kept = chunk[:10]  # a view holds it as well
+        del chunk
+        held = pending() - before
+        del kept
+        assert pending() - before >= held + 800_000
+    gate.set()
+    assert total.item() == 500_000
+    la.waitall()
+    assert pending() == before
+
+
+def test_a_loop_over_fresh_chunks_does_not_run_ahead_of_memory():
+    from lazyarray.lazy._lazy import _set_policy
+
+    host = np.random.rand(250_000)
+    la.waitall()
+    old = _set_policy("max_pending_bytes", 20_000_000), _set_policy("ahead_bytes", 20_000_000)
+    try:
+        start, most, total = la.storage.pool_stats()["in_use"], 0, 0.0
+        for k in range(100):
+            chunk = la.array(host)
+            total = total + la.log(la.sin(chunk) ** 2 + la.cos(chunk * k) ** 2 + 1).sum()
+            most = max(most, la.storage.pool_stats()["in_use"] - start)
+        assert most <= 40_000_000  # 200 MB are pushed
+        total.item()
+    finally:
+        _set_policy("max_pending_bytes", old[0])
+        _set_policy("ahead_bytes", old[1])
+
+
+def test_a_limit_of_memory_waits_for_what_is_pending():
+    program = """
+import lazyarray as la, numpy as np
+host = np.ones(500_000)
+total = la.zeros(1)
+for _ in range(60):
+    total += la.exp(la.array(host) * 0).sum()
+print(total.item())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "LAZYARRAY_MEM_LIMIT": "13000000"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout == "30000000.0\n", done.stderr
+
+
 def test_a_wait_inside_an_op_on_arrays():
     """A worker that waits is replaced, so more waits inside ops than workers still end."""
     results = [la.zeros(1) for _ in range(12)]

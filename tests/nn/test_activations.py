@@ -123,6 +123,10 @@ def test_bad_arguments():
         nn.gelu(la.ones(2), "erf")
     with pytest.raises(ValueError, match="min_val"):
         nn.hardtanh(la.ones(2), 1.0, -1.0)
+    for call in (nn.celu, nn.softplus):
+        for zero in (0, 0.0):
+            with pytest.raises(ValueError, match="is not 0"):
+                call(la.ones(2), zero)
 
 
 REAL = """relu6 leaky_relu elu selu celu gelu silu softplus sigmoid log_sigmoid hardtanh hardsigmoid

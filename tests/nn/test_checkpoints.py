@@ -334,6 +334,7 @@ def test_a_state_is_of_its_moment():
         (lambda s: s.update(lr=la.ones(2)), TypeError, "'lr'"),
         (lambda s: s.update(steps=1.5), TypeError, "'steps'"),
         (lambda s: s.update(steps=-1), ValueError, "-1"),
+        (lambda s: s.update(steps=2**70), ValueError, str(2**70)),
         (lambda s: s.update(decoupled=1), TypeError, "'decoupled'"),
         (lambda s: s.update(eps=True), TypeError, "'eps'"),
     ],
@@ -352,6 +353,22 @@ def test_other_states_are_refused_and_change_nothing(change, error, words):
         trainer.load_state_dict([])
 
 
+def test_a_state_that_can_not_be_written_changes_nothing():
+    trainer = nn.Adam([parameter(2), parameter(3)], 0.1)
+    trainer.step()
+    kept = str(trainer.state_dict())
+    changed = {
+        k: v + 1 if isinstance(v, la.NDArray) else v for k, v in trainer.state_dict().items()
+    }
+    trainer.state[1][1].flags.writeable = False
+    with pytest.raises(ValueError, match=r"'var.1', an array of its state, is read-only"):
+        trainer.load_state_dict(changed)
+    for steps in (2**63, -1):
+        with pytest.raises(ValueError, match=f"{steps} steps"):
+            trainer.steps = steps
+    assert str(trainer.state_dict()) == kept
+
+
 def test_states_of_numpy_arrays():
     trainer = nn.Momentum([parameter(2)], 0.1)
     state = {k: np.asarray(v) for k, v in trainer.state_dict().items()}
@@ -360,6 +377,13 @@ def test_states_of_numpy_arrays():
     trainer.load_state_dict(state)
     assert trainer.state[0][0].tolist() == [1, 1] and trainer.lr == 0.5
     assert type(trainer.options["nesterov"]) is bool
+
+
+def test_a_rate_that_is_a_scalar_is_replaced():
+    rate = la.full(2, 0.1).mean()
+    trainer = nn.SGD([parameter(2)], rate)
+    trainer.load_state_dict({"lr": 0.5, "weight_decay": 0.0})
+    assert trainer.lr == 0.5 and rate == 0.1
 
 
 def test_a_rate_in_an_array_stays_that_array():

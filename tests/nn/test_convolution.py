@@ -181,3 +181,13 @@ def test_refused_kinds():
         nn.conv2d(np.ones((1, 1, 3, 3)), np.ones((1, 1, 2, 2)), stride=1.5)
     with pytest.raises(ValueError, match=r"conv1d.*\(1, 3, 3, 3\)"):
         nn.conv1d(np.ones((1, 3, 3, 3)), np.ones((1, 3, 2)))
+    for call in (
+        lambda: nn.conv2d(None, np.ones((1, 1, 2, 2))),
+        lambda: nn.conv2d(np.ones((1, 1, 2, 2)), None),
+        lambda: nn.conv1d(None, None),
+        lambda: nn.max_pool2d(None, 2),
+        lambda: nn.cross_entropy(None, [1]),
+        lambda: nn.layer_norm(None, 2),
+    ):
+        with pytest.raises(TypeError, match="takes arrays, not None"):
+            call()

@@ -241,6 +241,17 @@ def test_initializers_refuse():
         nn.xavier_normal((3, 3), dtype="int64")
 
 
+def test_initializers_that_refuse_have_drawn_nothing():
+    la.random.seed(3)
+    first = la.random.rand().item()
+    for f in (nn.xavier_uniform, nn.xavier_normal, nn.kaiming_uniform, nn.kaiming_normal):
+        for wrong in ({"shape": (3,)}, {"gain": "x"}, {"dtype": "int64"}, {"mode": "x"}):
+            la.random.seed(3)
+            with pytest.raises((TypeError, ValueError)):
+                f(**{"shape": (3, 2), **wrong})
+            assert la.random.rand().item() == first, (f, wrong)
+
+
 @pytest.mark.parametrize("rows", [7, 300, 5000])
 def test_sums_of_halves_in_gradients(rows):
     """Halves end to count at 2048: they are summed as floats."""

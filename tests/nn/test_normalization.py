@@ -184,6 +184,18 @@ def test_refused():
         nn.group_norm(x, 3, la.ones(4))
 
 
+def test_running_statistics_that_are_refused_stay():
+    x = la.array(normal(4, 3))
+    frozen = la.ones(3)
+    frozen.flags.writeable = False
+    for other in (frozen, la.ones(3, device=la.cpu(1)), la.ones(2), la.ones(3, "i8"), np.ones(3)):
+        for first in (True, False):
+            mean = la.full(3, 5.0)
+            with pytest.raises((TypeError, ValueError)):
+                nn.batch_norm(x, *((mean, other) if first else (other, mean)), training=True)
+            assert mean.tolist() == [5, 5, 5]
+
+
 def test_the_shape_of_layers_in_an_array():
     x = la.array(normal(2, 3, 4))
     for whole, plain in ((np.array([3, 4]), (3, 4)), (la.array([4]), 4), (np.array(4), 4)):

@@ -266,6 +266,20 @@ def test_the_norm_of_what_is_none():
         la.nn.clip_grad_norm("x", 1.0)
 
 
+@pytest.mark.parametrize("most", [1j, float("nan"), -1, -0.5, "x", None, la.ones(2)])
+def test_norms_that_are_none_change_nothing(most):
+    x, y = la.ones(2), la.ones(2)
+    for p in (x, y):
+        p.attach_grad()
+        p.grad[...] = 3
+    with pytest.raises((TypeError, ValueError), match="clip_grad_norm: max_norm is"):
+        la.nn.clip_grad_norm([x, y], most)
+    y.grad.flags.writeable = False
+    with pytest.raises(ValueError, match="a gradient is read-only"):
+        la.nn.clip_grad_norm([x, y], 1.0)
+    assert x.grad.tolist() == y.grad.tolist() == [3, 3]
+
+
 KINDS = [la.nn.SGD, la.nn.Momentum, la.nn.Adam]
 
 
@@ -352,6 +366,10 @@ def test_what_can_not_be_updated_leaves_the_state(name):
     check(given, TypeError)
     elsewhere = la.array(0.5, device=la.cpu(1))
     check(arrays(), ValueError, elsewhere)
+    for i in range(1, 2 + many):
+        given = arrays()
+        given[i] = given[i].to_device(la.cpu(1))
+        check(given, ValueError)
     for key in ("eps", "weight_decay", "alpha", "momentum", "beta1", "beta2"):
         if key in inspect.signature(update).parameters:
             for number, error in ((None, TypeError), ("x", TypeError), (elsewhere, ValueError)):
@@ -360,6 +378,12 @@ def test_what_can_not_be_updated_leaves_the_state(name):
         check(arrays(), ValueError, step=la.array(2, device=la.cpu(1)))
         check(arrays(), TypeError, step=[1])
         check(arrays(), ValueError, step=0)
+        for step["step"] in (1, la.array(1)):
+            for number in (1, 1.0, -0.1):
+                check(arrays(), ValueError, beta1=number)
+                check(arrays(), ValueError, beta2=number)
+    if name == "momentum":
+        check(arrays(), ValueError, nesterov=np.ones(2))
 
 
 def trained(start, loss_of, rate, times):

@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import tracemalloc
 
 import numpy as np
@@ -31,6 +32,31 @@ def test_pickle(protocol):
         assert (y.dtype, y.shape, y.device) == (x.dtype, x.shape, x.device)
         np.testing.assert_array_equal(y.asnumpy(), x.asnumpy())
         assert y.var != x.var
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_pickle_is_of_one_moment(protocol, step):
+    """Another thread may write to the array between the pickler's steps, and while it copies."""
+    x = la.zeros(100_000)[::step]
+    make, arguments = x.__reduce_ex__(protocol)
+    x += 1
+    assert not make(*arguments).any()
+    stop = threading.Event()
+
+    def write():
+        while not stop.is_set():
+            x.__iadd__(1)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(100):
+            y = pickle.loads(pickle.dumps(x, protocol))
+            assert (y == y[0]).all()
+    finally:
+        stop.set()
+        writer.join()
 
 
 LARGE = {

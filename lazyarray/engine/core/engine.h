@@ -252,7 +252,10 @@ class Engine {
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   bool broken() const { return broken_; }
   bool given_up() const { return given_up_.load(std::memory_order_acquire); }
+  // What ops that haven't run will write, and memory that they alone still use (hold()).
   int64_t pending_bytes() const { return pending_bytes_.load(std::memory_order_relaxed); }
+  // A pusher that is too far ahead looks again as an op completes, or goes on if none is left: nobody is woken here.
+  void hold(int64_t bytes) { pending_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   int64_t pending_ops() const { return pending_native_.load(std::memory_order_relaxed); }
 
   // Whether the calling thread's stack needs this engine, so that it can't wait for its end.

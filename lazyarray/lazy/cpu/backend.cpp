@@ -22,14 +22,18 @@ Error* CpuBackend::run(Instr& in, const Crew* crew) { return lazyarray::run(runt
 // Whether passes are compiled, by the last few: what the recorder goes by where either way would do.
 static void count(Runtime& runtime, const Plan& plan) {
   if (plan.chains.empty()) return;
+  const bool again = plan.ran.exchange(true, std::memory_order_relaxed);  // else to plan it took more than it gains
   const bool ready = std::all_of(plan.chains.begin(), plan.chains.end(), [](const Chain& c) { return c.loop->ready(); });
   const int before = runtime.compiled.load(std::memory_order_relaxed);
-  runtime.compiled.store(std::clamp(before + (ready ? 1 : -2), 0, 8), std::memory_order_relaxed);
+  const int now = !again                ? std::max(before - 2, -4)
+                  : ready || before < 0 ? std::min(before + 1, 8)
+                                        : std::max(before - 2, 0);
+  runtime.compiled.store(now, std::memory_order_relaxed);
 }
 
 void CpuBackend::expect(const FusedPlan& plan, double times) {
   for (const Chain& c : static_cast<const Plan&>(plan).chains)
-    tier().worked(c.loop, times * c.ns, planner.policy.compile_ns);
+    tier().worked(c.loop.get(), times * c.ns, planner.policy.compile_ns);
 }
 
 int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* instrs, size_t n, Operator* op) try {

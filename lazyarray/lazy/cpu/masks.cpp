@@ -30,11 +30,35 @@ void places_of_true(const char* mask, npy_intp n, npy_intp* to) {
   each_true(mask, n, [&](npy_intp i) { *to++ = i; });
 }
 
-// As gufuncs', over contiguous memory; core dimensions n and how many are true.
-// pick: source (n), mask (n), output (count).
+// Elements that lie one step apart, as those of a column do; what lies together is a pointer.
 template <class T>
-void pick_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
-  const T* from = reinterpret_cast<const T*>(args[0]);
+struct Apart {
+  char* first;
+  npy_intp step;
+  T& operator[](npy_intp i) const { return *reinterpret_cast<T*>(first + i * step); }
+};
+template <class T>
+void copy_eight(T* to, const T* from, npy_intp i) {
+  std::memcpy(to, from + i, 8 * sizeof(T));
+}
+template <class T>
+void copy_eight(T* to, Apart<T> from, npy_intp i) {
+  for (int k = 0; k < 8; ++k) to[k] = from[i + k];
+}
+template <class T>
+void store_eight(T* to, npy_intp i, const T* from) {
+  std::memcpy(to + i, from, 8 * sizeof(T));
+}
+template <class T>
+void store_eight(Apart<T> to, npy_intp i, const T* from) {
+  for (int k = 0; k < 8; ++k) to[i + k] = from[k];
+}
+
+// As gufuncs', whose only core step is that of the operand of all n; the others lie together. Core dimensions: n and
+// how many are true.
+// pick: source (n), mask (n), output (count).
+template <class T, class From>
+void pick_items(From from, char** args, const npy_intp* dims) {
   const char* mask = args[1];
   T* to = reinterpret_cast<T*>(args[2]);
   T* const end = to + dims[2];
@@ -50,7 +74,7 @@ void pick_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
       i += 32;
     else if (left >= 8 && !eight(mask + i)) i += 8;
     else if (left >= 8 && end - to >= 8 && all_eight(eight(mask + i))) {
-      std::memcpy(to, from + i, 8 * sizeof(T));
+      copy_eight(to, from, i);
       to += 8;
       i += 8;
     } else if (left >= 8 && end - to >= 8)
@@ -58,25 +82,37 @@ void pick_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
     else pick(i++);
   }
 }
+template <class T>
+void pick_loop(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
+  if (steps[3] == static_cast<npy_intp>(sizeof(T))) pick_items<T>(reinterpret_cast<const T*>(args[0]), args, dims);
+  else pick_items<T>(Apart<T>{args[0], steps[3]}, args, dims);
+}
 
 // place: mask (n), values (count, or one for all), output (n), which is written where it is true.
-template <class T>
-void place_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
-  const char* mask = args[0];
+template <class T, class To>
+void place_items(To to, char** args, const npy_intp* dims) {
   const T* from = reinterpret_cast<const T*>(args[1]);
-  T* to = reinterpret_cast<T*>(args[2]);
   const npy_intp step = dims[2] != 1;
   each_true(
-      mask, dims[1],
+      args[0], dims[1],
       [&](npy_intp i) {
         to[i] = *from;
         from += step;
       },
       [&](npy_intp i) {
-        if (step) std::memcpy(to + i, from, 8 * sizeof(T));
-        else std::fill_n(to + i, 8, *from);
-        from += 8 * step;
+        if (step) {
+          store_eight(to, i, from);
+          from += 8;
+          return;
+        }
+        const T value = *from;
+        for (int k = 0; k < 8; ++k) to[i + k] = value;
       });
+}
+template <class T>
+void place_loop(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
+  if (steps[3] == static_cast<npy_intp>(sizeof(T))) place_items<T>(reinterpret_cast<T*>(args[2]), args, dims);
+  else place_items<T>(Apart<T>{args[2], steps[3]}, args, dims);
 }
 
 // The same of rows: values (count, block), output (n, block).

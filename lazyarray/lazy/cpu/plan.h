@@ -1,8 +1,10 @@
 // Plan: how a fused pass goes over its tiles.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "lazy/backend.h"
@@ -91,7 +93,7 @@ struct Chain {
   int operands = 0;           // of the loop
   bool sums = false;          // rows: the innermost loop goes along them, and no other is in it
   NestOf<kPlaces> nest;       // of a tile
-  CompiledLoop* loop = nullptr;
+  std::shared_ptr<CompiledLoop> loop;
 };
 
 // A broadcast operand, written out in the scratch for a tile, as its rows are short: see expand.h.
@@ -128,6 +130,7 @@ struct Plan final : FusedPlan {
   bool long_double = false;   // some flags are the x87 unit's
   size_t scratch = 0;         // bytes for each thread
   double ns = 0;              // what it takes, by estimate
+  mutable std::atomic<bool> ran{false};
 
   // The steps of what lies in the scratch, over the first `level` axes: a tile's elements one after the other.
   void scratch_steps(int level, npy_intp item, npy_intp* steps) const;

@@ -2,6 +2,7 @@
 #include "lazy/cpu/tier.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 
 namespace lazyarray {
@@ -35,12 +36,24 @@ void CompiledLoop::made(Function f) {
   state_.store(f ? COMPILED : REFUSED, std::memory_order_release);
 }
 
-CompiledLoop* Tier::find(const std::string& text) {
+std::shared_ptr<CompiledLoop> Tier::find(const std::string& text) {
   const std::lock_guard<std::mutex> g(mu_);
   const auto at = loops_.find(text);
-  if (at != loops_.end()) return at->second.get();
-  if (loops_.size() >= kMost) return nullptr;
-  return loops_.emplace(text, std::make_unique<CompiledLoop>(text)).first->second.get();
+  if (at != loops_.end()) return at->second;
+  if (loops_.size() >= kListed) {
+    if (!in_vain_) sweep();
+    const bool full = loops_.size() > kListed - kListed / 8;
+    in_vain_ = full ? (in_vain_ + 1) % 1024 : 0;
+    if (loops_.size() >= kListed) return nullptr;
+  }
+  return loops_.emplace(text, std::make_shared<CompiledLoop>(text)).first->second;
+}
+
+void Tier::sweep() {
+  for (auto at = loops_.begin(); at != loops_.end();) {
+    const bool unused = at->second.use_count() == 1 && at->second->state() == CompiledLoop::NEW;
+    at = unused ? loops_.erase(at) : std::next(at);
+  }
 }
 
 void Tier::worked(CompiledLoop* loop, double ns, double enough) {
@@ -48,15 +61,16 @@ void Tier::worked(CompiledLoop* loop, double ns, double enough) {
   const int64_t all = loop->ns_.fetch_add(static_cast<int64_t>(ns), std::memory_order_relaxed);
   if (!now && static_cast<double>(all) + ns < enough) return;
   int fresh = CompiledLoop::NEW;
-  if (!loop->state_.compare_exchange_strong(fresh, CompiledLoop::ASKED)) return;
-  if (now) return now(loop);
   try {
     const std::lock_guard<std::mutex> g(mu_);
-    asked_.push_back(loop);
+    if (were_asked_ >= kMost || !loop->state_.compare_exchange_strong(fresh, CompiledLoop::ASKED)) return;
+    if (!now) asked_.push_back(loop);
+    were_asked_++;
   } catch (const std::bad_alloc&) {
     loop->state_.store(CompiledLoop::NEW);
     return;
   }
+  if (now) return now(loop);
   more_.notify_one();
   wake();
 }

@@ -14,7 +14,7 @@
 namespace lazyarray {
 
 // A structure that may be compiled: ops, dtypes, and how the operands step, but no lengths. One for the
-// process; it never goes.
+// process; it goes if no plan has it any more, the space is needed, and nobody asked for it.
 class CompiledLoop {
  public:
   // The operands' addresses; how often each loop runs, at least once; each operand's steps over the loops.
@@ -49,7 +49,8 @@ class CompiledLoop {
 
 class Tier {
  public:
-  static constexpr size_t kMost = 2048;  // structures; more are not compiled
+  static constexpr size_t kMost = 2048;   // structures that are compiled
+  static constexpr size_t kListed = 8192;  // structures; more than plans are kept with
 
   bool on = false;  // there is a compiler
   // Set at import. `wake`: somebody has to come and ask next(); any thread. `now`: compile it at once,
@@ -58,9 +59,9 @@ class Tier {
   void (*now)(CompiledLoop*) = nullptr;
 
   // The structure of this description, or null: there are too many.
-  CompiledLoop* find(const std::string& text);
+  std::shared_ptr<CompiledLoop> find(const std::string& text);
   // There is `ns` of work for the structure, which is compiled once there was `enough` of it. Any thread; under no
-  // lock that one with the GIL may want.
+  // lock that one with the GIL may want. The caller's plan has it, so that it can't go: see sweep().
   void worked(CompiledLoop* loop, double ns, double enough);
   // What to compile next. Waits until there is something, or leave() was called: then null. Without the GIL.
   CompiledLoop* next();
@@ -73,8 +74,13 @@ class Tier {
   std::vector<std::string> refused() const;
 
  private:
+  // Drops those that nobody asked for and no plan has. Only find() makes another owner out of the list's.
+  void sweep();
+
   mutable std::mutex mu_;  // guards what follows
-  std::unordered_map<std::string, std::unique_ptr<CompiledLoop>> loops_;
+  std::unordered_map<std::string, std::shared_ptr<CompiledLoop>> loops_;
+  size_t in_vain_ = 0;     // look-ups since a sweep that found too little
+  size_t were_asked_ = 0;
   std::condition_variable more_;
   std::deque<CompiledLoop*> asked_;
   bool leaving_ = false;
