@@ -308,7 +308,7 @@ def _unasked(base: Any) -> Callable[..., Any]:
 
 def _is_given(found: Any, args: Any, kwargs: Any) -> bool:
     """Whether a result is what the program gave, as ``out``."""
-    return any([found is x for x in (*args, *kwargs.values())])
+    return any(found is x for x in (*args, *kwargs.values()))
 
 
 def _variance(x: Any, *args: Any, **kwargs: Any) -> Any:
