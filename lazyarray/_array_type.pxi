@@ -67,6 +67,13 @@ cdef class NDArray(Array):
         """As numpy.ndarray: the class tells."""
         become(self, functions.memory.made(shape, dtype, buffer, offset, strides, order))
 
+    def __setstate__(self, state):
+        # As NumPy's, which classes that programs derive call: of its five a version may be left out.
+        shape, dtype, fortran, values = state[-4:]
+        if not isinstance(values, NDArray):
+            values = functions.array(np.ndarray(shape, dtype, values, order="F" if fortran else "C"))
+        NDArray.__init__(self, shape, dtype, values, 0, values.strides)
+
     def __len__(self):
         if self.v.layout.ndim == 0:
             raise TypeError("len() of unsized object")

@@ -6,7 +6,9 @@ arrays of our own class don't pay for it. What it follows: https://numpy.org/doc
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from operator import attrgetter
 from typing import Any
@@ -14,20 +16,21 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from lazyarray import _ndarray
+from lazyarray import _ndarray, functions
 from lazyarray._ndarray import NDArray, Scalar, power_row, product_axes
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows, reductions
 from lazyarray.ops._rows import asks, expect_derived, is_written_here, told_of
+from lazyarray.ops.hosts import to_lazy
 from lazyarray.ops.operators import METHODS, REFLECTED
 from lazyarray.protocols.dispatch import known
 
 __all__: list[str] = []
 
-_METHODS = """__copy__ __deepcopy__ all any argpartition argsort astype byteswap choose clip
-    compress conj conjugate copy cumprod cumsum detach diagonal dot flatten max mean
+_METHODS = """__copy__ __deepcopy__ all any argmax argmin argpartition argsort astype byteswap
+    choose clip compress conj conjugate copy cumprod cumsum detach diagonal dot flatten max mean
     min prod ravel repeat reshape round squeeze std sum swapaxes take transpose""".split()
-_OTHERS = """argmax argmin nonzero partition put searchsorted sort trace""".split()
+_OTHERS = """nonzero partition put searchsorted sort trace""".split()
 _MOMENTS = ("mean", "std", "var")
 _REDUCTIONS = {
     **{name: row.ufunc for name, row in reductions.TABLE.items()},
@@ -36,28 +39,32 @@ _REDUCTIONS = {
 _RUNNING = {"cumprod": np.multiply, "cumsum": np.add}
 _ADDING = ("mean", "prod", "std", "sum", "var")  # which have a dtype to add in
 _PARAMETERS = ("dtype", "out", "keepdims", "initial", "where")
-_NUMBERS = ("dot", "take")  # a number of theirs is one, and no array of the class
+_NUMBERS = ("argmax", "argmin", "dot", "take")  # a number of theirs is no array of the class
 _PROPERTIES = ("T", "mT", "real", "imag")
 
 # Functions of NumPy's, besides ufuncs and their reductions, that give one of their first operand's
 # class, the latter by its __array_wrap__; those that give none of it though they copy nothing.
-_KEEP = """argpartition argsort around astype choose clip count_nonzero cumprod cumsum
-    cumulative_prod cumulative_sum delete diag diagflat diagonal dot ediff1d empty_like
-    expand_dims fix full_like gradient i0 imag inner insert isneginf isposinf isreal
-    kron linalg.cholesky linalg.inv linalg.lstsq linspace logspace geomspace
-    linalg.matrix_power linalg.pinv linalg.qr linalg.solve linalg.svd meshgrid moveaxis
-    nan_to_num nancumprod nancumsum nanmean nanmedian nanpercentile nanprod nanquantile
-    nanstd nansum nanvar ones_like packbits partition percentile piecewise quantile
-    ravel repeat reshape roll rollaxis rot90 round sort squeeze swapaxes take
-    take_along_axis tile transpose unique unique_values zeros_like""".split()
+_KEEP = """argpartition argsort around asanyarray astype choose clip count_nonzero cumprod cumsum
+    cumulative_prod cumulative_sum delete diag diagflat diagonal dot ediff1d empty_like expand_dims
+    fix full_like geomspace gradient i0 imag inner insert isneginf isposinf isreal kron
+    linalg.cholesky linalg.inv linalg.lstsq linalg.matrix_power linalg.pinv linalg.qr linalg.solve
+    linalg.svd linspace logspace meshgrid moveaxis nan_to_num nancumprod nancumsum nanmean nanmedian
+    nanpercentile nanprod nanquantile nanstd nansum nanvar ones_like packbits partition percentile
+    piecewise quantile ravel repeat require reshape roll rollaxis rot90 round sort squeeze swapaxes
+    take take_along_axis tile transpose unique unique_values zeros_like""".split()
 _WRAPPED = (*_MOMENTS, "median")
 _GIVE_NUMBERS = """count_nonzero dot inner nanpercentile nanquantile percentile quantile
     take""".split()  # what these give as a number is one
 _DROP = ("asarray", "ascontiguousarray", "asfortranarray", "einsum", "isin", "linalg.norm")
 
+_MAKING = (np.diagonal, np.ravel, np.trace)  # which make arrays of NumPy's first, and call theirs
+
+_FEWER = (
+    "__array_wrap__ must accept context and return_scalar arguments (positionally) in the future."
+)
 _PYTHONS = (int, float, complex, list, tuple, str, bytes, type(None))  # none of them defers
 _clip: Any = vars(umath)["clip"]  # np.clip is no ufunc
-_new = NDArray.__new__
+_new, _view = NDArray.__new__, NDArray.view
 
 
 def _is_class(kind: Any) -> bool:
@@ -96,12 +103,33 @@ def _told_ours(way: Callable[..., Any]) -> Callable[..., Any]:
     return told
 
 
+def _wraps_ours(way: Callable[..., Any]) -> Callable[..., Any]:
+    """The same of ``__array_wrap__``, which is told of the ufunc in its context."""
+
+    @wraps(way)
+    def told(self: Any, array: Any, *args: Any, **named: Any) -> Any:
+        if args and args[0]:
+            (called, *more), *args = args
+            args = (known(called), *more), *args
+        return way(self, array, *args, **named)
+
+    return told
+
+
+_TOLD = {
+    "__array_ufunc__": _told_ours,
+    "__array_function__": _told_ours,
+    "__array_wrap__": _wraps_ours,
+}
+
+
 class Derived(NDArray):
     """The base of classes that programs derive from ``NDArray``."""
 
     grad: Any = _Free()
     context: Any = _Free()
     ctx: Any = _Free()
+    _variance: Any  # what ``x.var`` is as a method
     __array_priority__ = 0.0  # as NumPy's arrays have it
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -123,11 +151,11 @@ class Derived(NDArray):
         ]
         numbers = [getattr(np, name) for name in _GIVE_NUMBERS]
         expect_derived(Derived, keep, wrapped, drop, numbers, _array_wrap)
-        for name in ("__array_ufunc__", "__array_function__"):
+        for name, told in _TOLD.items():
             way = getattr(cls, name)
             found = next(c for c in cls.__mro__ if name in vars(c))
             if (found is cls or not issubclass(found, Derived)) and is_written_here(way):
-                setattr(cls, name, _told_ours(way))
+                setattr(cls, name, told(way))
 
     def __array_finalize__(self, obj: Any) -> None:
         """Called for each new array of the class; ``obj`` is what it was made of, or None."""
@@ -147,7 +175,45 @@ class Derived(NDArray):
             return result
         number = isinstance(result, Scalar)
         plain = _rows.array(result) if number else result
-        return self.__array_wrap__(plain, context, number)
+        return self._wrapped_by_class(plain, context, number)
+
+    def _wrapped_by_class(self, *given: Any) -> Any:
+        """What the class's ``__array_wrap__`` makes; of one with fewer parameters, as NumPy."""
+        try:
+            return self.__array_wrap__(*given)
+        except TypeError as error:
+            why = error
+        for n in (2, 1):
+            with suppress(TypeError):
+                found = self.__array_wrap__(*given[:n])
+                warnings.warn(_FEWER, DeprecationWarning, stacklevel=_rows.users_frame()[0])
+                return found
+        raise why
+
+    def _as_output(self, context: Any) -> Any:
+        """What a ufunc gives for an output that it was given."""
+        own = type(self).__array_wrap__ is not Derived.__array_wrap__
+        return self._wrapped_by_class(self, context, False) if own else self
+
+    @staticmethod
+    def _as_outputs(result: Any, ufunc: Any, inputs: Any, outs: Any) -> Any:
+        """The same of all results of a ufunc; those of no derived class stay what they are."""
+        if type(result) is not tuple:
+            given = isinstance(result, Derived)
+            return result._as_output((ufunc, (*inputs, *outs), 0)) if given else result
+        return tuple(
+            [
+                y._as_output((ufunc, (*inputs, *outs), i)) if isinstance(y, Derived) else y
+                for i, y in enumerate(result)
+            ]
+        )
+
+    @staticmethod
+    def _by_method(function: Any, args: Any, kwargs: Any) -> Any:
+        """What a function of NumPy's gives that calls a method: NumPy's own code calls it here."""
+        if function in _MAKING:
+            return getattr(args[0], function.__name__)(*args[1:], **kwargs)
+        return to_lazy(function._implementation(*args, **kwargs))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """A call of NumPy's ufunc: its result is of the first operand's class."""
@@ -158,6 +224,8 @@ class Derived(NDArray):
         first = next((x for x in inputs if isinstance(x, Derived)), None)
         plain = [NDArray.view(x, type=NDArray) if isinstance(x, Derived) else x for x in inputs]
         result = NDArray.__array_ufunc__(self, ufunc, method, *plain, **kwargs)
+        if method == "__call__" and "out" in kwargs:
+            return self._as_outputs(result, ufunc, inputs, kwargs["out"])
         if first is None or "out" in kwargs:
             return result
         return first._wrapped(result, (ufunc, inputs, 0) if method == "__call__" else None)
@@ -200,10 +268,6 @@ class Derived(NDArray):
         state = (1, values.shape, values.dtype, fortran, values)
         return unfilled, (type(self), self.__dict__), state
 
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        *_, values = state
-        NDArray.__init__(self, values.shape, values.dtype, values, 0, values.strides)
-
 
 def unfilled(kind: type[Derived], attributes: dict[str, Any]) -> Any:
     """What pickle makes of a derived class before it sets the state."""
@@ -227,11 +291,11 @@ def _plain(x: Any) -> Any:
 
 
 def _unasked(base: Any) -> Callable[..., Any]:
-    """A method that asks no class that answers functions: methods are not functions to NumPy."""
+    """A method that asks no class, as a function does, which may have come here to ask it."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if type(self).__array_function__ is Derived.__array_function__:
-            return base(self, *args, **kwargs)
+            return base(_view(self, None, NDArray), *args, **kwargs)
         values = [*args, *kwargs.values()]
         plain = [_plain(x) for x in values]
         found = base(
@@ -242,8 +306,18 @@ def _unasked(base: Any) -> Callable[..., Any]:
     return call
 
 
-def _method(name: str) -> Callable[..., Any]:
-    base = getattr(NDArray, name)
+def _is_given(found: Any, args: Any, kwargs: Any) -> bool:
+    """Whether a result is what the program gave, as ``out``."""
+    return any(found is x for x in (*args, *kwargs.values()))
+
+
+def _variance(x: Any, *args: Any, **kwargs: Any) -> Any:
+    variance: Any = functions.var  # type: ignore[attr-defined]
+    return variance(x, *args, **kwargs)
+
+
+def _method(name: str, of: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    base = of or getattr(NDArray, name)
     run = _unasked(base)
     if name in _REDUCTIONS:
         ufunc = _REDUCTIONS[name]
@@ -256,14 +330,14 @@ def _method(name: str) -> Callable[..., Any]:
                 )
                 return _reduced(self, ufunc, axis, **named, **kwargs)
             found = base(NDArray.view(self, type=NDArray), axis, *args, **kwargs)
-            given = any(found is x for x in (*args, *kwargs.values()))  # as out
-            return found if given else self._wrapped(found)
+            return found if _is_given(found, args, kwargs) else self._wrapped(found)
     elif name in _RUNNING:
 
         @wraps(base)
         def method(self: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
             if not asks(self):
-                return self._like(run(self, axis, dtype, out))
+                found = run(self, axis, dtype, out)
+                return self._like(found) if out is None else found
             x = self.ravel() if axis is None and self.ndim != 1 else self
             given = {"dtype": dtype, "axis": axis or 0, "out": out}
             given = {key: value for key, value in given.items() if value is not None}
@@ -272,16 +346,17 @@ def _method(name: str) -> Callable[..., Any]:
 
         @wraps(base)
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if not asks(self, *args, *kwargs.values()):
-                return self._like(run(self, *args, **kwargs))
-            return _clipped(self, *args, **kwargs)
+            if asks(self, *args, *kwargs.values()):
+                return _clipped(self, *args, **kwargs)
+            found = run(self, *args, **kwargs)
+            return found if _is_given(found, args, kwargs) else self._like(found)
     else:
 
         @wraps(base)
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             found = run(self, *args, **kwargs)
             number = name in _NUMBERS and isinstance(found, Scalar)
-            return found if number else self._like(found)
+            return found if number or _is_given(found, args, kwargs) else self._like(found)
 
     return method
 
@@ -363,7 +438,12 @@ def _inplace(name: str, row: Any) -> Callable[..., Any]:
     @wraps(base)
     def method(self: Any, other: Any) -> Any:
         if not asks(self, other):
-            return base(self, other)
+            found = base(self, other)
+            if found is not self:
+                return found
+            short = named(self, other)
+            inputs = (self, other) if short is None else (self,)
+            return self._as_output(((short or row).ufunc, (*inputs, self), 0))
         if _defers(self, other, inplace=True):
             return NotImplemented
         if (short := named(self, other)) is not None:
@@ -387,6 +467,7 @@ for _rows_of, _reflected in ((METHODS, False), (REFLECTED, True)):
             setattr(Derived, _inplaces, _inplace(_inplaces, _row))
 for _name in _METHODS:
     setattr(Derived, _name, _method(_name))
+Derived._variance = _method("var", _variance)
 for _name in _OTHERS:
     setattr(Derived, _name, wraps(getattr(NDArray, _name))(_unasked(getattr(NDArray, _name))))
 for _name in _PROPERTIES:

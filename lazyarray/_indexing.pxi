@@ -103,6 +103,22 @@ cdef object entry_of(object part):
     return part
 
 
+cdef inline bint is_index(object o) noexcept:
+    """Whether it is an integer to Python, but none of Python's or NumPy's own: SymPy's, a tensor of a framework."""
+    return PyIndex_Check(o) and type(o) is not bool and not isinstance(o, Tensor) and not isinstance(o, _numpys_own)
+
+
+cdef tuple _numpys_own = (np.ndarray, np.generic)
+
+
+cdef tuple with_integers(tuple keys):
+    """The entries of a key with Python's integers for such; None: one has no integer to give."""
+    try:
+        return tuple([index(k) if is_index(k) else k for k in keys])
+    except Exception:  # NumPy asks whether it is an array then
+        return None
+
+
 cdef object with_numbers(Tensor x, object key, bint reads):
     """A key with its 0-d integer arrays as the numbers they hold, where it is a basic one then.
 
@@ -133,7 +149,7 @@ cdef object with_numbers(Tensor x, object key, bint reads):
         elif isinstance(k, slice):
             views = True
             used += 1
-        elif isinstance(k, int) and type(k) is not bool or is_of(k, np.integer):
+        elif isinstance(k, int) and type(k) is not bool or is_of(k, np.integer) or is_index(k):
             used += 1
         else:
             return None
@@ -244,6 +260,10 @@ cdef Tensor basic_view(Tensor x, object key, int* kind):
         if isinstance(k, int) and t is not bool:
             used += 1
             continue
+        if is_index(k):
+            keys = with_integers(keys)
+            if keys is not None:
+                return basic_view(x, keys, kind)
         kind[0] = INDEX_ADVANCED
         return None
     if used > l.ndim:

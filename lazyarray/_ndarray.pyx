@@ -125,6 +125,7 @@ cdef extern from "Python.h":
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t)
     Py_ssize_t PyNumber_AsSsize_t(object, object) except? -1
+    bint PyIndex_Check(object) noexcept
     object PyBytes_FromStringAndSize(const char*, Py_ssize_t)
 
 
@@ -213,12 +214,15 @@ cdef class ArrayVar(Var):
 
     def __call__(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """The array's variance over ``axis``."""
+        if _derived is not None and isinstance(self.array, _derived):  # as the other methods: see _derived.py
+            return _derived._variance(self.array, axis, dtype, out, ddof=ddof, keepdims=keepdims, **kwargs)
         return handed(functions.var(self.array, axis, dtype, out, ddof, keepdims, **kwargs))
 
 
 cdef object twin(object array, object memo):
     """A copy, with a gradient of its own if the array has one."""
-    made = array.copy("K")
+    kind = _derived if _derived is not None and isinstance(array, _derived) else Array
+    made = kind.copy(array, "K")  # a class that a program derives may have a copy() of its own
     leaf = leaf_grad(array)
     if leaf is not None:
         attach_leaf(made, deepcopy(leaf[0], memo), leaf[1], True)
@@ -426,6 +430,8 @@ cdef class Array(Values):
         return protocols.interfaces.cuda_interface(self)
 
     def __reduce__(self):
+        if _derived is not None and isinstance(self, _derived):  # np.ndarray.__reduce__(self), in a class's own
+            return _derived.__reduce__(self)
         cdef Tensor x = awaited(self, "?pickle")
         cdef object values
         if is_scalar(self):

@@ -378,7 +378,7 @@ class _ArrayType(type):
     """
 
     def __new__(mcls, name, bases, namespace, **kwargs):
-        if _derived is not None and not namespace["__module__"].startswith("lazyarray."):
+        if _derived is not None and not namespace.get("__module__", "").startswith("lazyarray."):
             bases = tuple([_derived if base is NDArray else base for base in bases])
         return type.__new__(mcls, name, bases, namespace, **kwargs)
 

@@ -411,3 +411,48 @@ def test_what_numpy_refuses(call):
         eval(call, names)
     assert not isinstance(error.value, (AttributeError, NameError))
     assert names["x"].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+DEEP = """
+np.vstack(x)
+np.cov(x)
+np.quantile(x, 0.3)
+np.linalg.cholesky(x)
+np.linalg.norm(x)
+np.concatenate([x, a])
+np.array(x, dtype=object).ndim
+np.array([x, [None]], dtype=object).ndim
+np.array([x, y], dtype=object).ndim
+np.insert(b, 0, x)
+np.pad(b, x)
+np.where(x, 1, 2)
+np.copyto(b, x)
+b + x
+b[x]
+"""
+
+
+@pytest.mark.filterwarnings("ignore::lazyarray.HostArrayWarning")
+@pytest.mark.parametrize("call", DEEP.split("\n")[1:-1])
+def test_lists_deeper_than_arrays(call):
+    itself = []
+    itself.append(itself)
+    deep, dicts = 1.0, {}
+    for _ in range(100_000):
+        deep, dicts = [deep], {"a": dicts}
+    for x in (itself, deep):
+        found = []
+        for xp in (np, la):
+            names = {**environment(xp), "x": x, "y": dicts}
+            try:
+                found.append(run(call, names))
+            except Exception as error:
+                found.append(type(error))
+        assert found[0] == found[1]
+
+
+def test_blocks_deeper_than_arrays():
+    itself = []
+    itself.append(itself)
+    with pytest.raises(ValueError, match="dimension"):
+        la.block(itself)

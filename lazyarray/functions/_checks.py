@@ -63,9 +63,12 @@ def indices_in(o: Any) -> Any:
 
 def listed(indices: Any) -> Any:
     """As NumPy: a list of indices becomes integers, whatever it holds; an array must hold them."""
-    if isinstance(indices, (list, tuple, range, float)):
+    if isinstance(indices, (Tensor, np.ndarray)):
+        return indices
+    integer = hasattr(indices, "__index__") and not isinstance(indices, (int, np.generic))
+    if integer or isinstance(indices, (list, tuple, range, float)):
         return np.array(indices, np.intp)
-    return indices if isinstance(indices, (Tensor, np.ndarray)) else indices_in(indices)
+    return indices_in(indices)
 
 
 def one_axis(axis: Any) -> int:

@@ -92,6 +92,8 @@ def _op(
     bitorder: Any,
     length: int,
 ) -> NDArray:
+    if not isinstance(bitorder, str):  # an array would be compared with others' keys
+        getattr(np, name)(np.zeros(1, np.uint8), bitorder=bitorder)  # its error
     order: Any = "F" if probe(x).flags.fnc else "C"  # of NumPy's results
 
     def mini(v: np.ndarray) -> np.ndarray:

@@ -83,6 +83,7 @@ def einsum(
     xs: list[NDArray] = _layout.operands(*arrays)
     if out is not None:
         out_array(out)
+    np.can_cast(np.int8, np.int8, casting)  # type: ignore[arg-type]  # NumPy's error of no rule
     # NumPy's products of pairs, by tensordot, ask for no rule of casting.
     kwargs: Any = {"order": order, "casting": "unsafe" if optimize else casting}
     if dtype is not None:
@@ -232,7 +233,12 @@ def _plan(subscripts: str, shapes: tuple[Shape, ...], strategy: Strategy) -> _Pl
     inputs, result, _ = opt_einsum.parser.parse_einsum_input((subscripts, *shapes), shapes=True)
     terms = inputs.split(",")
     sizes: dict[str, int] = {}
-    for term, shape in zip(terms, shapes, strict=True):
+    for i, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+        if len(term) != len(shape):
+            raise ValueError(
+                f"Einstein sum subscript {term} does not contain the correct number of indices "
+                f"for operand {i}."
+            )
         mine: dict[str, int] = {}
         for c, n in zip(term, shape, strict=True):
             if mine.setdefault(c, n) != n or (n not in (1, sizes.get(c, n)) and sizes[c] != 1):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,7 +53,8 @@ def _entry(k: Any) -> Any:
     if k is None or k is Ellipsis or isinstance(k, slice):
         return k
     if not isinstance(k, (Tensor, np.ndarray, np.bool_, bool)) and hasattr(k, "__index__"):
-        return np.intp(operator.index(k))
+        with suppress(TypeError):  # it may be an array for all that
+            return np.intp(operator.index(k))
     a = k if isinstance(k, Tensor) else indices_in(k)  # a copy: the caller may change it
     if a.size == 0 and not isinstance(k, (Tensor, np.ndarray)):
         a = a.astype(np.intp)
@@ -106,7 +108,9 @@ def _common_shape(shapes: list[tuple[int | None, ...]]) -> tuple[int | None, ...
     try:
         known = [[1 if n is None else n for n in s] for s in shapes]  # which gives way to others
         common = np.broadcast_shapes(*map(tuple, known))
-    except ValueError:
+    except ValueError as error:
+        if "mismatch" not in str(error):  # they are too many elements
+            raise
         texts = " ".join([shape_text(s) for s in shapes])
         raise IndexError(
             f"shape mismatch: indexing arrays could not be broadcast together with shapes {texts} "

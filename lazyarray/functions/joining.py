@@ -383,6 +383,9 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[NDArray, ...]:
     return tuple(x if not lead else [x[(*lead, i)] for i in range(x.shape[len(lead)])])
 
 
+_DEEPEST = 64  # axes that an array may have
+
+
 def block(arrays: ArrayLike) -> NDArray:
     """Arrays joined as nested lists say: the innermost along the last axis, and so on outwards.
 
@@ -402,6 +405,8 @@ def block(arrays: ArrayLike) -> NDArray:
     depth, first = 0, nested
     while isinstance(first, list) and first:
         depth, first = depth + 1, first[0]
+        if depth > _DEEPEST:  # perhaps a list that is in itself
+            raise ValueError(f"maximum supported dimension for an ndarray is {_DEEPEST}")
     leaves: list[Any] = []
     if not _gathered(nested, depth, leaves):
         np.block(_hollow(nested, np.empty((0,) * max(depth, 1), np.bool_)))  # its error

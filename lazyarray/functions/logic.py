@@ -179,7 +179,7 @@ def _pair(a: Any, b: Any) -> list[NDArray]:
         return operands(a, b)
     except Unheld:
         raise  # NumPy compares them
-    except (TypeError, ValueError):
+    except Exception:  # also an object's own, as in NumPy
         return []
 
 

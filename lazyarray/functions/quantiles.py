@@ -12,7 +12,7 @@ from lazyarray.functions.manipulation import permute_dims
 from lazyarray.functions.selecting import take_along_axis
 from lazyarray.functions.sorting import argsort
 from lazyarray.functions.statistics import check_weights, in_order
-from lazyarray.lazy._lazy import Tensor, paused
+from lazyarray.lazy._lazy import Tensor, Unheld, paused
 from lazyarray.ops import hosts
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import refuse
@@ -20,6 +20,7 @@ from lazyarray.ops._layout import cut_apart, gil_op, operands
 from lazyarray.ops._moves import numbers
 from lazyarray.ops._rows import (
     asarray,
+    holdable,
     middle_ones,
     normalize_axes,
     quantiles_of,
@@ -154,17 +155,19 @@ def points(
 ) -> NDArray:
     """NumPy's ``name``, one of the functions that take ``q``, as one instruction with the GIL."""
     weighted = weights is not None
+    lazy = isinstance(q, Tensor)
+    at = q if lazy else np.array(q)  # a copy: it is looked at when the instruction runs
+    if not holdable(at):
+        raise Unheld(f"{name}() for q of {at.dtype}")
     x, *more = operands(a, *([weights] if weighted else []))
     check_points(name, x, q, method, weighted)
     given = in_order(axis, x.ndim)
     if weighted:
         check_weights(x, more[0], given)
-    lazy = isinstance(q, Tensor)
     if lazy:
         more.append(q)
     function = getattr(np, name)
     weak = type(q) in (int, float)  # then the result has a's dtype
-    at = q if lazy else np.array(q)  # a copy: it is looked at when the instruction runs
 
     def run(v: np.ndarray, *arrays: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         where: Any = arrays[-1] if lazy else q if weak else at

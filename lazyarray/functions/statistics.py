@@ -383,7 +383,7 @@ def average(
     axes = normalize_axes(given, x.ndim)
     shape = reduced_shape(x.shape, axes, keepdims)
     if weights is None:
-        result = mean(x, axes, keepdims=keepdims)
+        result = x.mean(axes, keepdims=keepdims)  # a derived class may have one of its own
         count = x.size / max(result.size, 1)
         total = full(shape, count, result.dtype, x.device)
     else:

@@ -219,6 +219,8 @@ cdef int put_scalar(char* to, object value, int dtype) except -1:
     if type(value) is Number:
         return put_scalar(to, (<Number>value).look(), dtype)
     if dtype == D_F8:
+        if isinstance(value, float):  # of a class that may have a way of its own to be a float
+            value = PyNumber_Float(value)
         (<double*>to)[0] = PyFloat_AsDouble(value)
         return 0
     cdef cnp.ndarray a = np.zeros((), _dtypes[dtype])

@@ -25,6 +25,7 @@ from lazyarray.ops._rows import (
     call,
     contiguous_signature,
     empty,
+    inside,
     out_array,
     own_array,
     probe,
@@ -54,8 +55,8 @@ def device_of(*objects: Any) -> Device | None:
         if isinstance(o, Tensor):
             found: Device = o.device
             return found
-    inside = (device_of(*o) for o in objects if type(o) in (list, tuple))
-    return next((device for device in inside if device is not None), None)
+    arrays = inside([o for o in objects if isinstance(o, (list, tuple))], Tensor)
+    return arrays[0].device if arrays else None
 
 
 def operands(*objects: Any) -> list[NDArray]:

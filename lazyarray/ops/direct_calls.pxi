@@ -105,7 +105,7 @@ cdef class DirectMethod(Direct):
     function of its name says.
     """
 
-    cdef vectorcallfunc passed_on
+    cdef vectorcallfunc passed_on, of_arrays
 
     def __init__(self, recorded, str method, bint writes, bint direct=True, **limits):
         name = recorded.__name__
@@ -116,6 +116,8 @@ cdef class DirectMethod(Direct):
         if not direct:
             self.passed_on = PyVectorcall_Function(recorded)
             self.called = <vectorcallfunc>pass_on
+        if name in _asked_methods:
+            self.of_arrays, self.called = self.called, <vectorcallfunc>call_method
 
     @property
     def __doc__(self):
@@ -136,6 +138,16 @@ cdef class DirectMethod(Direct):
 cdef PyObject* pass_on(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
     cdef DirectMethod self = <DirectMethod>function
     return self.passed_on(<PyObject*>self.recorded, args, flags, names)
+
+
+cdef PyObject* call_method(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
+    """A call of ``ndarray.argmax(x)`` by name: no function asks a derived class for a method of its own again."""
+    cdef DirectMethod self = <DirectMethod>function
+    if derived_made and PyVectorcall_NARGS(flags) and is_derived(<object>args[0]):
+        found = PyObject_Vectorcall(getattr(_derived, self.__name__), args, flags, names)
+        Py_INCREF(found)
+        return <PyObject*>found
+    return self.of_arrays(function, args, flags, names)
 
 
 cdef Direct _like = Direct.__new__(Direct)

@@ -80,13 +80,18 @@ def _dtype(dtype: np.dtype[Any]) -> str:
 # ---- arguments and results ----------------------------------------------------------------------
 
 
-def to_host(o: Any, what: str) -> Any:
+_DEEPEST = 64  # a list in a list: an array has no more axes, and a list may be in itself
+
+
+def to_host(o: Any, what: str, depth: int = 0) -> Any:
     """The object with NumPy arrays for the lazyarrays in it, which are waited for, as ``what``."""
     if isinstance(o, Tensor):
         return o._number(what) if _rows.holds_scalar(o) else values(o, what)  # type: ignore[attr-defined]
+    if type(o) not in (list, tuple, dict) or depth > _DEEPEST:
+        return o
     if type(o) is dict:
-        return {key: to_host(value, what) for key, value in o.items()}
-    return type(o)([to_host(v, what) for v in o]) if type(o) in (list, tuple) else o
+        return {key: to_host(value, what, depth + 1) for key, value in o.items()}
+    return type(o)([to_host(v, what, depth + 1) for v in o])
 
 
 def to_lazy(o: Any, device: Any = None, given: tuple[np.ndarray, ...] = ()) -> Any:

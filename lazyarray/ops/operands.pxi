@@ -255,34 +255,21 @@ def holdable(o):
     return is_held(o)
 
 
-cdef extern from "Python.h":
-    int Py_EnterRecursiveCall(const char*) except -1
-    void Py_LeaveRecursiveCall()
-
-
 def inside(o, kind):
     """What of a kind (a type, or a tuple of types) is among nested lists, tuples and dicts: a list."""
-    cdef list found = []
-    look_inside(o, kind, found)
+    cdef list found = [], left = [o]
+    cdef set seen = set()  # a list may be in itself, and no depth is too deep
+    while left:
+        o = left.pop()
+        t = type(o)
+        if t is str or t is int or t is float or t is bytes or t is bool or o is None:
+            continue
+        if isinstance(o, kind):
+            found.append(o)
+        elif isinstance(o, (list, tuple, dict)) and id(o) not in seen:
+            seen.add(id(o))
+            left.extend(reversed(list((<dict>o).values()) if isinstance(o, dict) else list(o)))
     return found
-
-
-cdef int look_inside(object o, object kind, list found) except -1:
-    cdef type t = type(o)
-    if t is str or t is int or t is float or t is bytes or t is bool or o is None:
-        return 0
-    if isinstance(o, kind):
-        found.append(o)
-        return 0
-    if not isinstance(o, (list, tuple, dict)):
-        return 0
-    Py_EnterRecursiveCall(" while looking for arrays")
-    try:
-        for part in list((<dict>o).values()) if isinstance(o, dict) else o:
-            look_inside(part, kind, found)
-    finally:
-        Py_LeaveRecursiveCall()
-    return 0
 
 
 def is_of_strings(o):

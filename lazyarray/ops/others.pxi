@@ -94,7 +94,13 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
     found = None
     if isinstance(host, np.ufunc):
         if n > <Py_ssize_t>host.nin or (names is not NULL and "out" in <tuple>names):
-            return result  # what the program gave
+            if not isinstance(<object>result, _derived) and type(<object>result) is not tuple:
+                return result  # what the program gave
+            n = min(n, <Py_ssize_t>host.nin)
+            outs = given_out(dict_of(args, PyVectorcall_NARGS(flags), names).get("out")) or tuple_of(
+                args + n, PyVectorcall_NARGS(flags) - n)
+            found = _derived._as_outputs(<object>result, host, tuple_of(args, n), outs)
+            n = 0
     else:
         if host in _drop_class and isinstance(<object>result, _derived):
             found = (<object>result).view(type_object(type_of_arrays()))
@@ -122,6 +128,21 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
         return result
     Py_INCREF(found)
     Py_DECREF(<object>result)
+    return <PyObject*>found
+
+
+# NumPy's functions that only call a method of their first argument, which a derived class may have of its own.
+cdef frozenset _by_method = frozenset([getattr(np, name) for name in (
+    "argmax argmin argpartition argsort around choose clip compress cumprod cumsum diagonal mean nonzero put ravel repeat "
+    "reshape round searchsorted squeeze std swapaxes take trace transpose var").split()])
+# ... and the methods that ask no class again, those of reductions among them.
+cdef frozenset _asked_methods = frozenset([f.__name__ for f in _by_method] + "all any max min prod sum".split())
+
+
+cdef PyObject* of_method(object host, PyObject** args, size_t flags, PyObject* names) except NULL:
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    found = handed(_derived._by_method(host, tuple_of(args, n), dict_of(args, n, names)))
+    Py_INCREF(found)
     return <PyObject*>found
 
 

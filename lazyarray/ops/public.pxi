@@ -34,6 +34,7 @@ cdef class Public:
     cdef bint asks  # its first argument's class
     cdef bint dispatches  # NumPy asks the classes of all arguments
     cdef bint creates  # NumPy asks the class of ``like``
+    cdef int owner_at  # the place of the argument whose method NumPy's function calls, or -1
     cdef int out_at  # the place of ``out`` among its arguments, or -1
     cdef vectorcallfunc called
     cdef object __weakref__
@@ -44,6 +45,7 @@ cdef class Public:
         self.asks = host is not None and host in _asking
         self.dispatches = type(host) is type(np.append)
         self.creates = host is not None and host in _CREATING
+        self.owner_at = -1 if host not in _by_method else 1 if host is np.compress else 0
         self.op = f"{module}.{recorded.__name__}".partition(".")[2] if op is None else op
         code = getattr(recorded, "__code__", None)
         places = () if code is None else code.co_varnames[:code.co_argcount]
@@ -91,6 +93,8 @@ cdef inline PyObject* called(Public self, vectorcallfunc own, PyObject** args, s
             return asked_of_class(self, args, flags, names)
     elif derived_made and self.creates and names is not NULL and is_like(args, flags, names):
         return asked_of_like(self, args, flags, names)
+    if derived_made and 0 <= self.owner_at < PyVectorcall_NARGS(flags) and is_derived(<object>args[self.owner_at]):
+        return of_method(self.host, args, flags, names)
     return handed_over(own(<PyObject*>self, args, flags, names), self.host, args, flags, names)
 
 

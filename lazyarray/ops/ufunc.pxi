@@ -616,7 +616,9 @@ cdef class Ufunc(UfuncMethods):
                 return handed(result)
         if where is not True or dtype is not None or casting is not None or rest:
             order = rest.pop("order", None)
-            order = "K" if order is None else order.upper() if type(order) is str else order
+            if order is not None and not isinstance(order, str):
+                raise TypeError(f"order must be str, not {type(order).__name__}")
+            order = "K" if order is None else order.upper()
             if order != "K" and order not in ("C", "F", "A"):
                 raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
             if order != "K" and out is None:

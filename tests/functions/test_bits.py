@@ -63,3 +63,10 @@ def test_there_and_back_without_a_wait():
     with la.no_sync():
         back = la.unpackbits(la.packbits(la.array(a)), count=40)
     np.testing.assert_array_equal(back.asnumpy(), a)
+
+
+def test_an_order_of_bits_that_is_no_text():
+    rows = la.broadcast_to(la.ones((1, 1)), (2**30, 0))  # who compares it never ends
+    for function in (la.packbits, la.unpackbits):
+        with pytest.raises(TypeError, match="must be str"):
+            function(la.ones(3, "u1"), bitorder=rows)

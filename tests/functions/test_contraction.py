@@ -332,3 +332,11 @@ def test_subscripts_that_only_turn_axes_give_a_view():
     for wrong in ("ij", "ijkl->lkji", "i1k", "ijk->ijl"):
         with pytest.raises(ValueError):
             la.einsum(wrong, x)
+
+
+def test_errors_of_einsum():
+    with pytest.raises(ValueError, match="number of indices for operand 0"):
+        la.einsum_path("ij,jk", la.ones(3), la.ones((3, 4)))
+    for optimize in (False, True):
+        with pytest.raises(ValueError, match="casting must be one of"):
+            la.einsum("i,i", la.ones(3), la.ones(3), casting="none", optimize=optimize)

@@ -420,3 +420,8 @@ def test_rows_where_a_mask_is_true(shape, dtype, direct):
                 np.testing.assert_array_equal(mine.asnumpy(), y)
                 mine[chosen, ...] = la.array(value) if value.ndim == 1 else value
                 np.testing.assert_array_equal(mine.asnumpy(), y)
+
+
+def test_indices_of_too_many_elements():
+    with pytest.raises(ValueError, match="too large"):
+        la.ones((3,) * 5)[la.ix_(*[np.zeros(7132, int)] * 5)]

@@ -153,3 +153,11 @@ def test_invalid_comparisons_give_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         la.isclose(la.array([INF, NAN]), la.array([INF, 1.0])).asnumpy()
+
+
+def test_equal_to_what_is_no_array():
+    class Bad:
+        def __array__(self, dtype=None, copy=None):
+            raise RuntimeError("no")
+
+    assert not la.array_equal(Bad(), la.ones(3)) and not la.array_equiv(la.ones(3), Bad())

@@ -238,3 +238,9 @@ def test_axes_may_be_any_of_many(name, axes, direct):
         by = {"weights": np.ones(a.shape)} | ({"method": "inverted_cdf"} if more else {})
         want = getattr(np, name)(a, *more, axis=iter([0, 2]), **by)
         same(getattr(la, name)(la.array(a), *more, axis=iter([0, 2]), **by), want)
+
+
+def test_quantiles_at_fractions():
+    from fractions import Fraction
+
+    assert la.quantile([1, 2], Fraction(1, 2)) == np.quantile([1, 2], Fraction(1, 2))

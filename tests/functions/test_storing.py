@@ -212,3 +212,15 @@ def test_nothing_is_stored_at_once_in_many_rows_of_nothing(shape, direct):
     x.fill(3)
     x[...] = la.zeros(shape, "u1")
     assert x.size == 0 and la.full(shape, 7, "u1").shape == shape
+
+
+def test_put_at_an_integer_of_another_class():
+    class Whole:
+        def __index__(self):
+            return 1
+
+    x = la.zeros(3)
+    x.put(Whole(), 2.0)
+    la.put(x, Whole(), x[1] + 1)
+    assert x.tolist() == [0, 3, 0]
+    assert la.take(x, Whole()) == 3

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import operator
 import pickle
 
 import numpy as np
@@ -64,7 +65,15 @@ def classes(xp):
             called = None if context is None else (context[0].__name__, len(context[1]), context[2])
             return "wrapped", made.view(xp.ndarray), called, bool(return_scalar)
 
-    kinds = (Plain, Info, Sevens, Owner, Twice, Counted, Numbers, Wrapped)
+    class Two(xp.ndarray):
+        def __array_wrap__(self, made, context=None):
+            return "two", made.view(xp.ndarray), context is None
+
+    class One(xp.ndarray):
+        def __array_wrap__(self, made):
+            return "one", made.view(xp.ndarray)
+
+    kinds = (Plain, Info, Sevens, Owner, Twice, Counted, Numbers, Wrapped, Two, One)
     return {c.__name__: c for c in kinds}
 
 
@@ -97,6 +106,7 @@ xp.inner(w, w) | xp.rot90(w) | xp.moveaxis(w, 0, 1) | xp.diag(w) | xp.kron(w, w)
 xp.insert(w, 0, 1) | xp.delete(w, 0) | xp.nan_to_num(w) | xp.fix(w) | xp.partition(w, 1) | xp.linalg.inv(w[:, :2])
 xp.linalg.qr(w[:, :2])[1] | xp.linalg.norm(w, axis=0) | xp.isin(w, w) | xp.meshgrid(w[0], w[1]) | xp.imag(w)
 xp.take_along_axis(w, xp.argsort(w, 1), 1) | xp.astype(w, int) | xp.clip(w, 0, 1, out=xp.ones((2, 3)))
+xp.asanyarray(w, "f4") | xp.asanyarray(w) | xp.require(w, "f4") | xp.require(w, None, "F") | xp.asarray(w, "f4")
 isinstance(w, Plain) | isinstance(w[0] + 1, Plain) | issubclass(Plain, xp.ndarray) | type(w.sum()).__name__"""  # noqa: E501
 
 
@@ -298,3 +308,158 @@ def test_pickles_with_a_state_of_their_own(protocol):
         assert found.tolist() == x.tolist() and found.shape == x.shape
         found += 1
         assert x.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("protocol", [2, 5])
+def test_pickles_of_a_class_that_calls_numpys_methods_by_name(protocol):
+    x = la.arange(6).reshape(2, 3).view(Named)
+    x.note = "kept"
+    found = pickle.loads(pickle.dumps(x, protocol))
+    assert (type(found), found.note, found.tolist()) == (Named, "kept", x.tolist())
+    for values in (la.arange(6.0).reshape(2, 3), la.zeros((0, 2))):
+        found = pickle.loads(pickle.dumps(values.view(Bytes), protocol))
+        assert (type(found), found.dtype, found.tolist()) == (Bytes, "f8", values.tolist())
+        found += 1  # memory of its own
+
+
+class Named(Kept):
+    def __reduce__(self):
+        made, arguments, state = la.ndarray.__reduce__(self)
+        return made, arguments, (*state, self.note)
+
+    def __setstate__(self, state):
+        self.note = state[-1]
+        la.ndarray.__setstate__(self, state[:-1])
+
+
+class Bytes(la.ndarray):
+    def __reduce__(self):
+        return no_bytes, (), (1, self.shape, self.dtype, False, self.tobytes())
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+
+
+def no_bytes():
+    return la.empty(0).view(Bytes)
+
+
+def test_copies_do_not_call_a_copy_of_the_class():
+    class Mine(la.ndarray):
+        def copy(self):
+            return "own"
+
+    x = la.arange(3.0).view(Mine)
+    for found in (copy.copy(x), copy.deepcopy(x)):
+        assert type(found) is Mine and found is not x and found.tolist() == x.tolist()
+    assert x.copy() == "own"
+
+
+def test_a_class_made_by_a_call():
+    made = type("Mine", (la.ndarray,), {})
+    assert type(la.ones(2).view(made) + 1) is made
+
+
+WRITTEN = """operator.iadd(w, 1) | operator.ipow(w, 2) | xp.add(w, 1, out=w) | xp.add(1, 2, w) | np.add(w, 1, out=w)
+xp.modf(w, w, w.copy()) | xp.add(w, 1, out=xp.zeros((2, 3))) | xp.sum(w, axis=0, out=w[0]) | xp.negative(w, w)
+xp.add.reduce(w, 0, out=w[0]) | xp.add.accumulate(w, out=w) | np.add(xp.ones((2, 3)), 1, out=w)"""  # noqa: E501
+
+
+@pytest.mark.parametrize("call", calls(WRITTEN))
+def test_a_class_wraps_what_is_written_in_place(call):
+    found = []
+    for xp in (np, la):
+        w = xp.arange(6.0).reshape(2, 3).view(CLASSES[xp]["Wrapped"])
+        names = {"xp": xp, "np": np, "w": w, "operator": operator}
+        found.append((told(eval(call, names)), told(w)))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("call", ["w + 1", "w.sum()", "operator.iadd(w, 1)", "xp.add(w, 1, out=w)"])
+@pytest.mark.parametrize("kind", ["Two", "One"])
+def test_a_class_may_wrap_by_a_method_of_fewer_parameters(call, kind):
+    found = []
+    for xp in (np, la):
+        w = xp.ones(2).view(CLASSES[xp][kind])
+        with pytest.warns(DeprecationWarning, match="__array_wrap__ must accept"):
+            found.append(told(eval(call, {"xp": xp, "w": w, "operator": operator})))
+    assert found[0] == found[1]
+
+
+METHODS = """argmax argmin argpartition:1 argsort choose:[1,2] clip:0,1 cumprod cumsum diagonal mean nonzero
+put:0,1 ravel repeat:2 reshape:(3,1) round searchsorted:1 squeeze std swapaxes:0,0 take:0 trace transpose
+var sum prod max min any all"""  # noqa: E501
+
+
+@pytest.mark.parametrize("call", METHODS.split())
+def test_functions_call_methods_of_the_class(call):
+    name, _, arguments = call.partition(":")
+    found = []
+    for xp in (np, la):
+
+        class Mine(xp.ndarray):
+            pass
+
+        setattr(Mine, name, lambda *args, **named: "own")
+        x = xp.array([0, 1, 0]).view(Mine)
+        found.append(eval(f"xp.{name}(x, {arguments})", {"xp": xp, "x": x}))
+    assert found == ["own", "own"]
+
+
+def test_a_method_of_the_class_calls_that_of_arrays():
+    class Mine(la.ndarray):
+        def argmax(self, *args, **named):
+            return super().argmax(*args, **named) + 10
+
+        def take(self, *args, **named):
+            return super().take(*args, **named) * 2
+
+    x = la.array([[0, 2, 1], [3, 0, 0]]).view(Mine)
+    assert la.argmax(x) == 13 and la.argmax(x, axis=1).tolist() == [11, 10]
+    assert type(la.argmax(x, axis=1)) is Mine
+    assert la.take(x, [1, 3]).tolist() == [4, 6]
+    out = la.zeros(2, int)
+    assert la.ndarray.argmax(x, axis=1, out=out) is out and out.tolist() == [1, 0]
+    assert la.cumsum(x[0, 1:], out=out) is out and out.tolist() == [2, 3]
+
+
+BY_NAME = """all any argmax argmin argpartition:1 argsort choose:[1,2] clip:0,1 cumprod cumsum diagonal max
+mean min nonzero prod put:0,1 ravel repeat:2 reshape:(3,1) round searchsorted:1 squeeze std sum swapaxes:0,0
+take:0 trace transpose"""  # noqa: E501
+
+
+@pytest.mark.parametrize("call", BY_NAME.split())
+@pytest.mark.parametrize("to_super", [False, True])
+def test_a_method_of_the_class_may_call_that_of_arrays_by_name(call, to_super):
+    name, _, arguments = call.partition(":")
+    found = []
+    for xp in (np, la):
+
+        class Mine(xp.ndarray):
+            pass
+
+        def own(self, *args, xp=xp, Mine=Mine, **named):
+            if to_super:
+                return "own", getattr(super(Mine, self), name)(*args, **named)
+            return "own", getattr(xp.ndarray, name)(self, *args, **named)
+
+        setattr(Mine, name, own)
+        x = xp.array([[0], [1], [0]]) if name in ("trace", "diagonal") else xp.array([0, 1, 0])
+        names = {"xp": xp, "x": x.view(Mine)}
+        calls = [f"xp.{name}(x, {arguments})", f"xp.ndarray.{name}(x, {arguments})"]
+        found.append([told(eval(c, names)) for c in calls])
+    assert found[0] == found[1]
+
+
+def test_means_are_no_sums_of_the_class():
+    found = []
+    for xp in (np, la):
+
+        class Counts(xp.ndarray):
+            def sum(self, *args, **named):
+                return -1.0
+
+        x = xp.array([1.0, 2.0, 6.0]).view(Counts)
+        means = [xp.mean(x), x.mean(), xp.std(x), x.std(), xp.var(x), x.var(), xp.average(x)]
+        found.append([float(m) for m in means])
+    assert found[0] == found[1]

@@ -308,6 +308,28 @@ class Mine(np.ndarray):
     assert not hasattr(la.asarray, "_implementation") and not hasattr(la.add, "_implementation")
 
 
+@pytest.mark.parametrize("call", ["w * 2", "np.multiply(w, 2)", "numpy.multiply(w, 2)", "f * w",
+                                  "np.multiply(w, 2, out=w)", "operator.imul(w, 2)"])  # fmt: skip
+def test_what_wraps_results_is_told_of_the_ufunc_that_its_module_knows(call):
+    module = types.ModuleType("here")
+    module.np = la
+    exec(
+        """
+seen = []
+class Mine(np.ndarray):
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        if context is not None:
+            seen.append((context[0], len(context[1])))
+        return super().__array_wrap__(array, context, return_scalar)
+""",
+        vars(module),
+    )
+    w = la.ones(2).view(module.Mine)
+    names = {"np": la, "numpy": np, "w": w, "f": np.float64(2), "operator": operator}
+    assert type(eval(call, names)) is module.Mine
+    assert module.seen == [(la.multiply, 3 if "out" in call or "imul" in call else 2)]
+
+
 KEPT = """xp.array(p, subok=True) | xp.array(p) | xp.broadcast_to(p, (2, 3), subok=True)
 p[..., 0] | xp.broadcast_to(p, (2, 3)) | xp.empty_like(p, subok=False)
 xp.ones_like(p, subok=True) | xp.count_nonzero(p) | xp.count_nonzero(p[None], axis=0)

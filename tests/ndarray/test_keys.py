@@ -102,3 +102,39 @@ def test_ranges(text, direct):
             except Exception as error:
                 found.append(type(error))
     assert got == want
+
+
+class Whole:
+    """An integer to Python, as SymPy's are, and tensors of frameworks."""
+
+    def __index__(self):
+        return 1
+
+
+class NoWhole:
+    def __index__(self):
+        raise TypeError("no integer")
+
+
+@pytest.mark.parametrize("key", [*KEYS_WITH_ONE, lambda i: (la.arange(2)[1], i)])
+def test_what_an_integer_of_another_class_selects_is_a_view(key):
+    x = np.zeros((2, 3, 4))
+    y = la.array(x)
+    x[key(1)] += 1
+    part = y[key(Whole())]
+    part += 1
+    assert y.tolist() == x.tolist()
+    y[key(Whole())] = x[key(1)] = 5
+    assert y.tolist() == x.tolist()
+
+
+def test_an_element_and_rows_that_an_integer_of_another_class_selects():
+    x = np.arange(12.0).reshape(3, 4)
+    y = la.array(x)
+    assert y[Whole(), Whole()] == x[1, 1] and isinstance(y[Whole(), Whole()], la.Scalar)
+    assert y[Whole(), [0, 2]].tolist() == x[1, [0, 2]].tolist()
+    assert y[Whole(), y[0] > 1].tolist() == x[1, x[0] > 1].tolist()
+    with pytest.raises(IndexError):
+        y[NoWhole()]
+    with pytest.raises(IndexError, match="out of bounds"):
+        y[:1, 1:][Whole()]

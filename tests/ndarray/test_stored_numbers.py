@@ -90,3 +90,19 @@ def test_an_array_is_filled_with_one_number_only(value):
     assert x.asnumpy().tolist() == [0, 1, 2]
     x.fill(la.array(2))
     assert x.asnumpy().tolist() == [2, 2, 2]
+
+
+def test_floats_of_a_class_that_says_itself_what_it_is():
+    class Half(float):
+        def __float__(self):
+            return float.__float__(self) / 2
+
+    h = Half(8.0)
+    for dtype in ("f8", "f4", "c16"):
+        x = np.ones(2, dtype)
+        y = la.array(x)
+        x[0] = y[0] = h
+        assert y.tolist() == x.tolist()
+        if dtype != "c16":
+            assert (y * h).tolist() == (x * h).tolist()
+            assert la.maximum(y, h).tolist() == np.maximum(x, h).tolist()

@@ -297,3 +297,8 @@ def test_at_no_place(n, indices, direct):
     la.add.at(x, indices, 1)
     la.negative.at(x, indices)
     assert not x.any()
+
+
+def test_an_order_that_is_no_text():
+    with pytest.raises(TypeError, match="order must be str"):
+        la.abs(la.ones(2), order=la.ones(3))

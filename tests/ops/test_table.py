@@ -181,6 +181,10 @@ ELSEWHERE = {
     "nn/inputs.py": ({"sum"}, "a parameter's value"),
     "ops/gather.pxi": ({"take"}, "the kernel of gathers, which is no row's"),
     "ops/gradients.py": ({"clip", "where"}, "gradients of what is no row"),
+    "ops/others.pxi": (
+        {"all", "any", "max", "min", "prod", "sum", "take"},
+        "methods that a class may have of its own",
+    ),
     "ops/product.pxi": ({"clip", "matmul", "where"}, "kernels that are no row's; a hook's name"),
     "ops/direct_calls.pxi": ({"take"}, "functions with indices"),
     "ops/quick.pxi": ({"clip", "take", "where"}, "native ways of functions"),
