@@ -628,6 +628,7 @@ cdef bint real_now(Tensor x, CDevice device, double* value) noexcept
 cdef object array_of(object value, CDevice device)
 cdef bint reorder(Tensor x, const npy_intp* order, npy_intp n) except -1
 cdef bint put_number(char* to, object value, int dtype) noexcept
+cdef int code_of_scalar(object o) noexcept
 cdef int put_scalar(char* to, object value, int dtype) except -1
 cdef int dtype_code(object dtype) except -1
 cdef object np_dtype(int code)

@@ -86,13 +86,34 @@ cdef Tensor from_numpy(object array, CDevice device, Py_ssize_t known=0):
 
 
 cdef object _generic = np.generic
-cdef object _float64 = np.float64, _int64 = np.int64
+cdef object _float64 = np.float64, _int64 = np.int64, _float32 = np.float32
+
+
+cdef PyTypeObject* _numpys_types[kDtypes]
+for _code in range(kDtypes):
+    _number = np_dtype(_code).type
+    _numpys_types[_code] = <PyTypeObject*>_number
+
+
+cdef int code_of_scalar(object o) noexcept:
+    """The dtype of one of NumPy's scalars; -1 of any other object, also where a user derived its type from theirs."""
+    cdef int code
+    for code in range(kDtypes):
+        if Py_TYPE(o) == _numpys_types[code]:
+            return code
+    return -1
+
+
+cdef inline const char* inside_scalar(object o) noexcept:
+    """The value of such a scalar, which lies behind what all objects begin with."""
+    return <const char*><PyObject*>o + sizeof(PyObject)
 
 
 cdef bint put_number(char* to, object value, int dtype) noexcept:
     """`put_scalar` where it is simple: a number that fits, or has the dtype. Else false."""
     cdef long n
-    cdef int overflow = 0
+    cdef int overflow = 0, code
+    cdef const char* p
     t = type(value)
     if t is float or t is _float64:
         return put_real(to, PyFloat_AS_DOUBLE(value), dtype)
@@ -105,20 +126,21 @@ cdef bint put_number(char* to, object value, int dtype) noexcept:
         return True
     if t is complex and dtype == D_C8:
         return put_single(to, (<complex>value).real) and put_single(to + 4, (<complex>value).imag)
-    if not is_of(value, _generic) or dtype_of_type_num(cnp.PyArray_DescrFromScalar(value).type_num) < 0:
+    code = code_of_scalar(value)
+    if code < 0:
         return False
-    if (<object>value).dtype is _dtypes[dtype]:
-        cnp.PyArray_ScalarAsCtype(value, to)
+    p = inside_scalar(value)
+    if code == dtype:
+        memcpy(to, p, info(code).size)
         return True
-    if is_of(value, _float32) or is_of(value, _float16):
-        return put_real(to, <double>float(value), dtype)
-    if is_of(value, _integer):
-        n = PyLong_AsLongAndOverflow(int(value), &overflow)
-        return not overflow and put_integer(to, n, dtype)
+    if code == D_F4:
+        return put_real(to, (<const float*>p)[0], dtype)
+    if code == D_F2:
+        return put_real(to, half_value(<char*>p), dtype)
+    if info(code).kind in b"iu":
+        n = whole_at(p, info(code).size, info(code).kind == b"i")
+        return (n >= 0 or info(code).kind == b"i") and put_integer(to, n, dtype)
     return False
-
-
-cdef object _float32 = np.float32, _float16 = np.float16, _integer = np.integer
 
 
 cdef bint put_integer(char* to, long n, int dtype) noexcept:

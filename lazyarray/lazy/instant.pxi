@@ -152,14 +152,12 @@ cdef object array_of(object value, CDevice device):
     elif t is complex:
         x = new_element(D_C16, device)
         put_number(x.v.elements(), value, D_C16)
-    elif is_of(value, _generic):
-        code = dtype_of_type_num((<cnp.dtype>cnp.PyArray_DescrFromScalar(value)).type_num)
+    else:
+        code = code_of_scalar(value)
         if code < 0:
             return value
         x = new_element(code, device)
-        cnp.PyArray_ScalarAsCtype(value, x.v.elements())
-    else:
-        return value
+        memcpy(x.v.elements(), inside_scalar(value), info(code).size)
     return x
 
 

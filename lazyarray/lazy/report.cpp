@@ -2,6 +2,9 @@
 #include "lazy/report.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
 
 #include "lazy/words.h"
 
@@ -29,7 +32,9 @@ Report::Stage::Stage(const std::vector<Instr*>& instrs, size_t begin, size_t end
   if (plan) moved = plan->moved;
 }
 
-void Report::total(const std::vector<Instr*>& segment, int mark) {
+void Report::total(const std::vector<Instr*>& segment) {
+  std::map<const Chunk*, int64_t> left;                        // of an array's bytes
+  std::set<std::tuple<const Chunk*, npy_intp, int64_t>> seen;  // views of it, by where they begin and what they reach
   for (Instr* in : segment) {
     if (in->kernel->kind == Kernel::PYTHON) continue;
     for (int k = 0; k < in->nop; ++k) {
@@ -37,10 +42,11 @@ void Report::total(const std::vector<Instr*>& segment, int mark) {
       if (!c) continue;
       const int64_t reached = reach(*in, k);
       unfused += reached;
-      PlanNotes& notes = notes_of(c);
-      if (notes.group == mark) continue;
-      notes.group = mark;
-      if (!in->overwritten(k) || c->handles.load(std::memory_order_relaxed) > 0) least += reached;
+      const bool inside = in->overwritten(k) && c->handles.load(std::memory_order_relaxed) == 0;
+      int64_t& more = left.try_emplace(c, inside ? 0 : static_cast<int64_t>(c->nbytes)).first->second;
+      if (!seen.emplace(c, in->ops[k].offset, reached).second) continue;
+      least += std::min(more, reached);
+      more -= std::min(more, reached);
     }
   }
 }

@@ -43,7 +43,7 @@ class Report {
   void ends(size_t line, int64_t now) { lines[line].ended.store(now, std::memory_order_relaxed); }
 
   // The least that must be moved: what comes from outside, and what somebody can still see.
-  void total(const std::vector<Instr*>& segment, int mark);
+  void total(const std::vector<Instr*>& segment);
 
   std::string text() const;
 

@@ -75,7 +75,7 @@ Status Scheduler::push(std::vector<Instr*>& segment, Engine::After& after) {
 std::shared_ptr<Report> Scheduler::report_of(const std::vector<Instr*>& segment) {
   auto report = std::make_shared<Report>(segment.size(), bundles_.size());
   for (size_t i = 0; i < bundles_.size(); ++i) describe(*bundles_[i], report, i);
-  report->total(segment, new_mark());
+  report->total(segment);
   return report;
 }
 

@@ -60,6 +60,7 @@ from lazyarray.lazy._lazy cimport (
     at_hand,
     as_scalar,
     code_of,
+    code_of_scalar,
     assign,
     capturing,
     cast,

@@ -91,12 +91,16 @@ cdef object copied_out(Tensor t, Scan* scan):
             return number
         return PyArray_Scalar(t.v.elements(), d, None)
     recorder().asked()
-    l.extent(size, low, high)
-    # A column of a matrix is lent as well: a copy would have its gaps, and those are most of it.
+    # Of integers and truths no results depend on the steps: a column's copy lies in a row.
+    cdef bint packs = l.ndim == 1 and l.strides()[0] > size and info(t.v.dtype).kind in b"iub"
     cdef npy_intp count = l.size() * size
+    if not packs:
+        l.extent(size, low, high)
+    # A column of a matrix is lent as well: a copy would have its gaps, and those are most of it.
+    cdef bint gaps = high - low > _GAPS * count
     cdef bint lend = scan.loans < _DIRECT_ARGUMENTS and (
-        count >= scan.lends or high - low >= scan.lends and high - low > _GAPS * count)
-    scan.left -= count if lend else max(high - low, count)  # the second is more where elements overlap
+        count >= scan.lends or high - low >= scan.lends and gaps)
+    scan.left -= high - low if gaps and not lend else count
     if scan.left < 0:
         return None
     if lend:
@@ -105,9 +109,12 @@ cdef object copied_out(Tensor t, Scan* scan):
         # Writable, though nobody writes to it: many of NumPy's functions copy a read-only array first.
         return numpy_view(&t.v, not lazy(t.v.chunk).immutable)
     Py_INCREF(d)  # stolen
-    if l.c_contiguous(size):
+    if packs or l.c_contiguous(size):
         a = PyArray_NewFromDescr(&PyArray_Type, d, l.ndim, l.shape(), NULL, NULL, 0, None)
-        memcpy(cnp.PyArray_DATA(a), t.v.elements(), l.size() * size)
+        if packs:
+            copy_steps(<int>size, cnp.PyArray_BYTES(a), &size, t.v.elements(), l.strides(), l.shape(), 1)
+        else:
+            memcpy(cnp.PyArray_DATA(a), t.v.elements(), count)
         cnp.PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
         return a
     # With its gaps: NumPy's bits, and the layout of what it gives, depend on the steps.

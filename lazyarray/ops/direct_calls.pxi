@@ -9,6 +9,13 @@ ctypedef object (*Quick)(PyObject**, Py_ssize_t)  # a native way for the plaines
 cdef frozenset _LONG_WAY = frozenset(("out", "ctx", "device", "like"))
 
 
+# Functions with native ways that read vectors alone, and whose results do not tell how these lay.
+cdef frozenset _OF_VALUES = frozenset((
+    "allclose", "append", "argmax", "argmin", "argsort", "array_equal", "average", "bincount", "count_nonzero", "cumprod",
+    "cumsum", "delete", "diff", "gradient", "histogram", "insert", "interp", "isclose", "nonzero", "norm", "repeat",
+    "sort", "tile", "trapezoid", "unique", "where"))
+
+
 # What has NumPy write to what it is given.
 cdef frozenset _WRITTEN = frozenset(("inplace", "out", "overwrite_input"))
 
@@ -51,6 +58,7 @@ cdef class Direct(Public):
     cdef readonly int hosted_of
     cdef npy_intp times
     cdef object linear
+    cdef bint of_values
     cdef bint wraps  # indices, which NumPy (2.4) wraps step by step, in years or never: the long way
     cdef npy_intp most, largest
     cdef str waits
@@ -69,6 +77,7 @@ cdef class Direct(Public):
         self.take_parameters(recorded)
         self.apart = not writes and recorded.__name__ not in _PRODUCTS
         self.wraps = recorded.__name__ in ("take", "choose", "put")
+        self.of_values = not writes and recorded.__name__ in _OF_VALUES
         self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
         self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
         if self.quick is NULL:
@@ -346,6 +355,8 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     cdef npy_intp hosted
     if self.quick is not NULL:
         result = quickly(self, args, n, names)
+        if result is None and self.of_values and writes_nothing(self, n, names):
+            result = quickly_of_packed(self, args, n, names)
         if result is not None:
             return result
     if names is not NULL:
@@ -365,7 +376,7 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
             hosted = min(hosted, self.hosted)
         given.scan.left = max(given.scan.left, hosted)
     set_limits(&given.scan, self.most, self.largest)
-    if n <= self.first_written and (names is NULL or _WRITTEN.isdisjoint(<tuple>names)):
+    if writes_nothing(self, n, names):
         given.scan.lends = recorder().policy.lent_bytes
     given.count = 0
     try:
@@ -374,6 +385,11 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
         return answer(self.method if as_method else self.bare if names is NULL else self.numpys, as_method, &given, n, names, self.waits)
     finally:
         give_back(&given)
+
+
+cdef inline bint writes_nothing(Direct self, Py_ssize_t n, PyObject* names) except -1:
+    """Whether a call has no argument that may have NumPy write to one of them."""
+    return n <= self.first_written and (names is NULL or _WRITTEN.isdisjoint(<tuple>names))
 
 
 cdef object quickly(Direct self, PyObject** args, Py_ssize_t n, PyObject* names):
@@ -401,6 +417,28 @@ cdef object quickly(Direct self, PyObject** args, Py_ssize_t n, PyObject* names)
         if placed[i] is NULL:
             return None
     return self.quick(placed, end)
+
+
+cdef object quickly_of_packed(Direct self, PyObject** args, Py_ssize_t n, PyObject* names):
+    """The same with copies in the place of small vectors whose elements don't lie in a row; None where there are none."""
+    cdef PyObject* packed[_DIRECT_ARGUMENTS]
+    cdef list copies = []
+    cdef Py_ssize_t i, every = n if names is NULL else n + len(<tuple>names)
+    cdef Tensor t
+    if every > _DIRECT_ARGUMENTS:
+        return None
+    for i in range(every):
+        packed[i] = args[i]
+        if Py_TYPE(<object>args[i]) != type_of_arrays():
+            continue
+        t = <Tensor>args[i]
+        if t.v.layout.ndim == 1 and not contiguous(t):
+            t = ordered_copy(t, False) if t.v.layout.size() * t.v.itemsize() <= most_bytes(False) else None
+            if t is None:
+                return None
+            copies.append(t)
+            packed[i] = <PyObject*>t
+    return quickly(self, packed, n, names) if copies else None
 
 
 cdef bint is_to_wrap(PyObject** args, Py_ssize_t every) except -1:
@@ -497,22 +535,11 @@ def at_once(function, tuple args, npy_intp most=PY_SSIZE_T_MAX, npy_intp largest
 
 cdef Tensor direct_get(Tensor x, object key):
     """``x[key]``, or None where it isn't that simple."""
-    cdef Scan scan
-    cdef bint fits = True
-    begin_scan(&scan)
-    if not scan.left or not may_run_now() or not is_ours(x):
-        return None
-    copy = numpys_operand(x, &scan, 0)
-    if scan.fits:
-        key = numpys_operand(key, &scan, 0)
-    if not scan.fits:
-        return None
-    try:
-        result = PyObject_GetItem(copy, key)
-    except Exception as exc:
-        return refused(exc)
-    result = as_ours(result, scan.device, &fits)
-    return result if fits else None
+    return direct_call(_get_item, (x, key), PY_SSIZE_T_MAX, _DIRECT_LENGTH, 1)
+
+
+def _get_item(a, key):
+    return a[key]
 
 
 cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssize_t n, PyObject* names,

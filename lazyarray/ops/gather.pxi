@@ -58,7 +58,7 @@ cdef Instr* over_blocks(Kernel* k, Tensor x, Tensor index, Tensor out, Layout* l
 cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
     """``take(x, index, axis)``, in C order: whose lengths are x's, with index's in the axis's place.
 
-    None if x's blocks behind the axis or the indices aren't contiguous, or these aren't integers.
+    None if x's blocks behind the axis aren't contiguous, or the indices are no integers.
     An index out of bounds is the result's IndexError, which calls the axis `named`.
     """
     cdef Layout* l = &x.v.layout
@@ -67,7 +67,7 @@ cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
     cdef int i, n = 0, many = index.v.layout.ndim
     cdef char kind = info(index.v.dtype).kind
     if kind != b"i" and kind != b"u" or info(index.v.dtype).type_num == cnp.NPY_ULONG \
-            or not contiguous(index) or l.ndim - 1 + many > kMaxDims:
+            or l.ndim - 1 + many > kMaxDims:
         return None
     for i in range(axis):
         if l.shape()[i] == 0:  # nothing is looked up, not even an index out of bounds
@@ -77,8 +77,8 @@ cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
             return None
         block *= l.shape()[i]
     same_device(x, index)
-    if index.v.dtype != D_IL:
-        index = cast(index, D_IL)
+    if not contiguous(index) or index.v.dtype != D_IL:
+        index = cast_c(index, D_IL)
     for i in range(l.ndim):
         if i != axis:
             shape[n] = l.shape()[i]

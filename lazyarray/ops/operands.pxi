@@ -18,6 +18,9 @@ cdef int kind_of(object o) except -2:
         return kWeakComplex
     if t is _float64:
         return D_F8
+    cdef int code = code_of_scalar(o)
+    if code >= 0:
+        return code
     if is_of(o, _generic):
         return dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num)  # -1: not held
     if isinstance(o, bool):
@@ -99,7 +102,7 @@ cdef object converted_operand(object o):
 cdef bint is_operand(object o):
     """Whether an operator takes `o`; for anything else it returns NotImplemented."""
     t = type(o)
-    if t is float or t is int or is_tensor(o) or isinstance(o, _operand_types):
+    if t is float or t is int or is_tensor(o) or code_of_scalar(o) >= 0 or isinstance(o, _operand_types):
         return True
     override = getattr(o, "__array_ufunc__", o)
     return override is not None and (override is not o or hasattr(o, "__array__"))
@@ -110,7 +113,7 @@ cdef bint goes_first(object o, Tensor x) except -1:
 
     (A framework's tensor says so, too, of NumPy's arrays, which it knows: ours it would refuse.)
     """
-    if isinstance(o, Tensor) or isinstance(o, _operand_types):
+    if isinstance(o, Tensor) or code_of_scalar(o) >= 0 or isinstance(o, _operand_types):
         return False
     if not hasattr(o, "__array_priority__") or hasattr(o, "__array_ufunc__") or hasattr(o, "__dlpack__"):
         return False
@@ -119,7 +122,7 @@ cdef bint goes_first(object o, Tensor x) except -1:
 
 cdef bint is_foreign(object o):
     """Whether `o` is of a type with its own idea of what ufuncs do: pandas' Series, say; a GPU's array is an operand."""
-    return not isinstance(o, Tensor) and not isinstance(o, _operand_types) \
+    return not isinstance(o, Tensor) and code_of_scalar(o) < 0 and not isinstance(o, _operand_types) \
         and getattr(o, "__array_ufunc__", None) is not None and not hasattr(o, "__cuda_array_interface__")
 
 

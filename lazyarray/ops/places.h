@@ -15,14 +15,17 @@ namespace lazyarray {
 // Which elements of an array: an index along each axis, which is one number or a vector's.
 struct Places {
   static constexpr int kListed = 64;  // integers in lists
-  const npy_intp* indices[kMaxDims];  // null: one number, in `at`
+  const char* indices[kMaxDims];  // null: one number, in `at`
+  npy_intp steps[kMaxDims];       // from index to index, in bytes
   npy_intp at[kMaxDims];
   npy_intp n;
   npy_intp listed[kListed];
 
   bool within(int axis, npy_intp count, npy_intp length) const {
-    const npy_intp* k = indices[axis] ? indices[axis] : &at[axis];
-    return in_bounds(reinterpret_cast<const char*>(k), count, length);
+    const char* const k = indices[axis];
+    if (!k) return in_bounds(reinterpret_cast<const char*>(&at[axis]), 1, length);
+    if (steps[axis] == sizeof(npy_intp)) return in_bounds(k, count, length);
+    return bounded(k, count, length, steps[axis]);
   }
 
   // How far from the first element those from `first` on lie, in bytes.
@@ -33,11 +36,13 @@ struct Places {
     std::fill_n(to, m, fixed);
     for (int a = 0; a < l.ndim; ++a) {
       if (!indices[a]) continue;
-      const npy_intp *k = indices[a] + first, length = l.shape()[a], step = l.strides()[a];
-      for (npy_intp i = 0; i < m; ++i) to[i] += upward(k[i], length) * step;
+      const npy_intp length = l.shape()[a], step = l.strides()[a], each = steps[a];
+      const char* const k = indices[a] + first * each;
+      for (npy_intp i = 0; i < m; ++i) to[i] += upward(index(k + i * each), length) * step;
     }
   }
 
+  static npy_intp index(const char* p) { return *reinterpret_cast<const npy_intp*>(p); }
   static npy_intp upward(npy_intp k, npy_intp length) { return k + ((k >> 63) & length); }
 };
 
@@ -56,8 +61,10 @@ template <class T>
 void pick_as(char* out, const char* base, const Places& p, const Layout& l) {
   T* to = reinterpret_cast<T*>(out);
   if (l.ndim == 1 && l.strides()[0] == sizeof(T)) {
-    const npy_intp *k = p.indices[0], length = l.shape()[0];
-    for (npy_intp i = 0; i < p.n; ++i) to[i] = reinterpret_cast<const T*>(base)[Places::upward(k[i], length)];
+    const npy_intp length = l.shape()[0], step = p.steps[0];
+    const char* k = p.indices[0];
+    for (npy_intp i = 0; i < p.n; ++i, k += step)
+      to[i] = reinterpret_cast<const T*>(base)[Places::upward(Places::index(k), length)];
     return;
   }
   by_blocks(p, l, [&](npy_intp first, npy_intp m, const npy_intp* offsets) {

@@ -3,7 +3,8 @@
 
 cdef extern from "ops/places.h" namespace "lazyarray":
     cppclass Places:
-        const npy_intp* indices[kMaxDims]
+        const char* indices[kMaxDims]
+        npy_intp steps[kMaxDims]
         npy_intp at[kMaxDims]
         npy_intp n
         npy_intp listed[64]
@@ -24,6 +25,7 @@ cdef bint places_of(Places* p, Tensor x, object key, bint writes) except -1:
     cdef tuple keys = key if type(key) is tuple else (key,)
     # No copy is made of what is read or written: as many as NumPy gets at the call.
     cdef npy_intp length, i, used = 0, most = most_bytes(True) // x.v.itemsize()
+    cdef cnp.ndarray a
     cdef Tensor t
     if len(keys) != ndim or not lone_ops() or not at_hand(x.v.chunk, writes) \
             or not (x.v.device() == cpu0()):
@@ -36,38 +38,39 @@ cdef bint places_of(Places* p, Tensor x, object key, bint writes) except -1:
             if not p.within(axis, 1, x.v.layout.shape()[axis]):
                 return False
             continue
-        length = -1
+        length, p.steps[axis] = -1, 8
         if is_tensor(o):
             t = <Tensor>o
-            if t.v.layout.ndim == 1 and t.v.dtype == D_IL and contiguous(t) and t.v.at_hand() \
+            if t.v.layout.ndim == 1 and t.v.dtype == D_IL and t.v.at_hand() \
                     and t.v.device() == x.v.device() and not (writes and t.v.same_memory(x.v)):
-                length = t.v.layout.shape()[0]
-                p.indices[axis] = <npy_intp*>(t.v.elements())
+                length, p.steps[axis] = t.v.layout.shape()[0], t.v.layout.strides()[0]
+                p.indices[axis] = t.v.elements()
         elif type(o) is list:
             if 0 < len(<list>o) <= _LISTED - used:
                 length = len(<list>o)
-                p.indices[axis] = &p.listed[used]
+                p.indices[axis] = <const char*>&p.listed[used]
                 for i in range(length):
                     if type((<list>o)[i]) is not int or not index_of((<list>o)[i], &p.listed[used + i]):
                         return False
                 used += length
         elif type(o) is np.ndarray:
-            if cnp.PyArray_NDIM(<cnp.ndarray>o) == 1 and cnp.PyArray_TYPE(<cnp.ndarray>o) == cnp.NPY_LONG \
-                    and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>o):
-                length = cnp.PyArray_SIZE(<cnp.ndarray>o)
-                p.indices[axis] = <npy_intp*>cnp.PyArray_DATA(<cnp.ndarray>o)
-        # What is stored must not change the indices.
+            a = o
+            if cnp.PyArray_NDIM(a) == 1 and cnp.PyArray_TYPE(a) == cnp.NPY_LONG and cnp.PyArray_ISBEHAVED_RO(a):
+                length, p.steps[axis] = cnp.PyArray_DIM(a, 0), cnp.PyArray_STRIDE(a, 0)
+                p.indices[axis] = cnp.PyArray_BYTES(a)
+        # What is stored must not change the indices; by those that go backwards NumPy stores the last values first.
         if length < 0 or length > most or p.n >= 0 and length != p.n \
-                or writes and lies_on(x.v.chunk, p.indices[axis], length * 8) \
+                or writes and (p.steps[axis] < 0 or lie_on(x.v.chunk, p.indices[axis], length, p.steps[axis], 8)) \
                 or not p.within(axis, length, x.v.layout.shape()[axis]):
             return False
         p.n = length
     return p.n >= 0
 
 
-cdef inline bint lies_on(Chunk* c, const void* p, npy_intp nbytes) noexcept:
-    """Whether memory is the chunk's in part, by whatever way somebody came to it."""
-    return <const char*>p < c.data + c.nbytes and <const char*>p + nbytes > c.data
+cdef inline bint lie_on(Chunk* c, const char* p, npy_intp n, npy_intp step, npy_intp size) noexcept:
+    """Whether some of ``n`` elements are the chunk's, by whatever way somebody came to them."""
+    cdef npy_intp last = step * (n - 1)
+    return n and p + min(last, 0) < c.data + c.nbytes and p + max(last, 0) + size > c.data
 
 
 cdef Tensor picked_elements(Tensor x, object key):
@@ -102,7 +105,7 @@ cdef bint stored_elements(Tensor x, object key, object value) except -1:
                 return False
             each = v.v.layout.strides()[0]
         values = v.v.elements()
-        if p.n and lies_on(x.v.chunk, values + min(each * (p.n - 1), 0), abs(each) * (p.n - 1) + x.v.itemsize()):
+        if lie_on(x.v.chunk, values, p.n, each, x.v.itemsize()):
             return False
     elif not put_number(values, value, x.v.dtype):
         return False

@@ -15,7 +15,7 @@ import pytest
 
 import lazyarray as la
 from lazyarray import _direct
-from lazyarray.lazy._lazy import gil_ops
+from lazyarray.lazy._lazy import _stats, gil_ops
 from lazyarray.ops._rows import Direct
 
 from ..lazy.fusing import figures
@@ -458,3 +458,16 @@ def test_little_that_is_open_is_run_by_who_asks(call):
         got = eval(call, {"la": la, "y": y})
         assert gil_ops() == before + 1
         np.testing.assert_allclose(got.asnumpy(), want)
+
+
+@pytest.mark.parametrize("size", [3000, 20000])
+def test_few_places_in_a_long_table_are_found_at_once(size, direct):
+    table = np.sort(np.random.default_rng(size).random(size))
+    x, places = la.array(table), la.array([0.2, 0.7, 0.1])
+    la.waitall()
+    before = _stats()["recorded"]
+    got = la.searchsorted(x, places), la.interp(places, x, x), la.interp(0.3, x, x)
+    assert (_stats()["recorded"] == before) == direct
+    for g, p in zip(got, (None, places.asnumpy(), 0.3), strict=True):
+        want = np.searchsorted(table, places.asnumpy()) if p is None else np.interp(p, table, table)
+        np.testing.assert_array_equal(g.asnumpy(), want)

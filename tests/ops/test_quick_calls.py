@@ -503,3 +503,20 @@ def test_interpolation_at_many_places(direct, order):
         for dtype in ("f4", "f8", "i8", "u8", "i4"):
             v = (rng.random(n) * 100).astype(dtype)
             np.testing.assert_array_equal(la.diff(la.array(v)).asnumpy(), np.diff(v))
+
+
+@pytest.mark.parametrize("code", "?bhilqBHILQefdgFDG")
+def test_numpys_scalars_beside_arrays(code, direct):
+    with np.errstate(all="ignore"):
+        for value in (0, 1, 3, 100, -5, 2**31, 2**63, 1e-30, 0.1, -0.0, 1e300, INF, NAN):
+            try:
+                scalar = np.dtype(code).type(value)
+            except (OverflowError, ValueError):
+                continue
+            for dtype in "?bhilBHILefdgFD":
+                x = np.arange(4).astype(dtype)
+                agree(lambda xp, made, x=x, s=scalar: made(x) + s)
+                agree(lambda xp, made, x=x, s=scalar: s * made(x))
+                agree(lambda xp, made, x=x, s=scalar: made(x) >= s)
+                if np.can_cast(code, dtype):  # NumPy leaves open what others become
+                    agree(lambda xp, made, x=x, s=scalar: xp.full_like(made(x), s))

@@ -186,7 +186,7 @@ ELSEWHERE = {
         "methods that a class may have of its own",
     ),
     "ops/product.pxi": ({"clip", "matmul", "where"}, "kernels that are no row's; a hook's name"),
-    "ops/direct_calls.pxi": ({"take"}, "functions with indices"),
+    "ops/direct_calls.pxi": ({"take", "where"}, "functions with indices; of values alone"),
     "ops/quick.pxi": ({"clip", "take", "where"}, "native ways of functions"),
     "ops/reduction.pxi": ({"where"}, "a parameter"),
     "ops/ufunc.pxi": ({"where"}, "a parameter"),

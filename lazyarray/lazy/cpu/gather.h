@@ -58,11 +58,12 @@ void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp block, 
                    npy_intp m, char* to, npy_intp each, GatherRows rows);
 
 // Whether all of m indices lie in [-n, n): no branch, so that compilers make vector instructions of it.
-[[gnu::always_inline]] inline bool bounded(const char* index, npy_intp m, npy_intp n) {
+[[gnu::always_inline]] inline bool bounded(const char* index, npy_intp m, npy_intp n,
+                                           npy_intp step = sizeof(npy_intp)) {
   uint64_t outside = 0;  // by its highest bit
   for (npy_intp j = 0; j < m; ++j) {
     uint64_t i;
-    std::memcpy(&i, index + j * static_cast<npy_intp>(sizeof i), sizeof i);
+    std::memcpy(&i, index + j * step, sizeof i);
     outside |= (i + static_cast<uint64_t>(n)) | (static_cast<uint64_t>(n) - 1 - i);
   }
   return !(outside >> 63);

@@ -119,6 +119,8 @@ void Planner::build(Plan& p, const Stage& stage) {
   std::vector<int> level(n);
   npy_intp per_element = 0;
   size_t operands = 0;  // in memory
+  std::vector<int64_t> moved(chunks_);  // of each array: all its views, but none twice
+  std::vector<bool> walked(walks_.size());
   for (size_t m = 0; m < n; ++m) {
     Instr& in = *stage.instrs[m];
     const npy_intp size = in.size();
@@ -138,8 +140,13 @@ void Planner::build(Plan& p, const Stage& stage) {
           }
           o.last = static_cast<int>(m);
         }
-        if (life == -1) p.moved += reach(in, k);
         life = -2;
+        const size_t w = static_cast<size_t>(walk_of_[m][k]);
+        if (walked[w]) continue;
+        walked[w] = true;
+        const int64_t more = std::min(reach(in, k), static_cast<int64_t>(c->nbytes) - moved[id(c)]);
+        moved[id(c)] += more;
+        p.moved += more;
         continue;
       }
       if (life == -1) {
