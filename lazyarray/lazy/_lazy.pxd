@@ -466,6 +466,8 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
 
     cdef cppclass Substitutions:
         void add(Chunk*, Chunk*, npy_intp) except +
+        void copy(const Substitutions&) except +
+        void swap(Substitutions&)
         const Substitution* find(const Chunk*)
         size_t size()
         const Substitution& operator[](size_t)

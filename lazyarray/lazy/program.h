@@ -36,6 +36,9 @@ class Substitutions {
       if (s.from == c) return &s;
     return nullptr;
   }
+  // By name, as Cython catches no exception of an assignment.
+  void copy(const Substitutions& o) { *this = o; }
+  void swap(Substitutions& o) noexcept { std::swap(*this, o); }
   size_t size() const { return all_.size(); }
   const Substitution& operator[](size_t i) const { return all_[i]; }
 

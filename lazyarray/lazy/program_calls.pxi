@@ -49,13 +49,14 @@ cdef class ProgramCall:
 
         An output that is (a view of) an input or of an array used by reference is given as that.
         """
-        cdef Substitutions substitutions = self.substitutions
+        cdef Substitutions substitutions
         cdef const Substitution* s
         cdef Tensor like, t, given
         cdef list results = []
         cdef bint known
         cdef size_t i
         cdef int phase = self.phase
+        substitutions.copy(self.substitutions)
         for like, t in zip(self.program.inputs[phase], arrays, strict=True):
             substitutions.add(like.v.chunk, t.v.chunk, t.v.layout.offset - like.v.layout.offset)
         for x in self.program.outputs[phase]:
@@ -81,7 +82,7 @@ cdef class ProgramCall:
         if phase + 1 < <int>self.program.p.splits.size():
             for i in range(self.substitutions.size(), substitutions.size()):
                 self.hold(substitutions[i].to)
-            self.substitutions = substitutions
+            self.substitutions.swap(substitutions)
             self.phase += 1
         return results
 

@@ -81,8 +81,11 @@ def test_a_list_that_contains_itself_does_not_end_the_process():
     [itself, lambda: nested(10_000, 1), lambda: nested(DEEP, la.ones(2))],
     ids=["itself", "deep", "deep_array"],
 )
-def test_nested_lists(call, make):
+def test_nested_lists(call, make, request):
     x = make()
+    if "array_equal" in request.node.name:  # what can be no array is equal to nothing
+        assert call(x) is False
+        return
     with pytest.raises((ValueError, TypeError, IndexError, RecursionError)):
         call(x)
 
