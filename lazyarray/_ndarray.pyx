@@ -214,14 +214,14 @@ cdef class ArrayVar(Var):
 
     def __call__(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """The array's variance over ``axis``."""
-        if _derived is not None and isinstance(self.array, _derived):  # as the other methods: see _derived.py
+        if is_derived(self.array):  # as the other methods: see _derived.py
             return _derived._variance(self.array, axis, dtype, out, ddof=ddof, keepdims=keepdims, **kwargs)
         return handed(functions.var(self.array, axis, dtype, out, ddof, keepdims, **kwargs))
 
 
 cdef object twin(object array, object memo):
     """A copy, with a gradient of its own if the array has one."""
-    kind = _derived if _derived is not None and isinstance(array, _derived) else Array
+    kind = _derived if is_derived(array) else Array
     made = kind.copy(array, "K")  # a class that a program derives may have a copy() of its own
     leaf = leaf_grad(array)
     if leaf is not None:
@@ -430,7 +430,7 @@ cdef class Array(Values):
         return protocols.interfaces.cuda_interface(self)
 
     def __reduce__(self):
-        if _derived is not None and isinstance(self, _derived):  # np.ndarray.__reduce__(self), in a class's own
+        if is_derived(self):  # np.ndarray.__reduce__(self), in a class's own
             return _derived.__reduce__(self)
         cdef Tensor x = awaited(self, "?pickle")
         cdef object values

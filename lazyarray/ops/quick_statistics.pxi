@@ -43,22 +43,26 @@ cdef bint take_lines(object o, object axis, double* values, Lines* lines, bint a
             lines.outer *= l.shape()[d]
         for d in range(lines.axis + 1, ndim):
             lines.inner *= l.shape()[d]
-    cdef npy_intp step = l.strides()[0] if ndim == 1 else x.v.itemsize()
+    cdef npy_intp step = l.strides()[0] if ndim == 1 else x.v.itemsize(), apart = step * lines.inner
+    cdef npy_intp length = lines.length, inner = lines.inner
+    cdef int dtype = x.v.dtype
+    cdef char* first = x.v.elements()
     cdef char* p
     for i in range(lines.outer):
-        for j in range(lines.inner):
-            p = x.v.elements() + (i * lines.length * lines.inner + j) * step
-            for k in range(lines.length):
-                if x.v.dtype == D_F8:
-                    to[0] = (<double*>p)[0]
-                elif x.v.dtype == D_IL:
-                    to[0] = <double>(<int64_t*>p)[0]
-                    if not -_EXACT <= to[0] * size <= _EXACT:  # their sum is exact, too
+        for j in range(inner):
+            p = first + i * length * apart + j * step
+            if dtype == D_F8:
+                for k in range(length):
+                    to[k] = (<double*>(p + k * apart))[0]
+            else:
+                for k in range(length):
+                    if dtype == D_BOOL:
+                        to[k] = p[k * apart] != 0
+                        continue
+                    to[k] = <double>(<int64_t*>(p + k * apart))[0]
+                    if not -_EXACT <= to[k] * size <= _EXACT:  # their sum is exact, too
                         return False
-                else:
-                    to[0] = p[0] != 0
-                to += 1
-                p += step * lines.inner
+            to += length
     take_flags(False)
     return True
 
