@@ -211,6 +211,7 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         Status wait_op(COp*, Poll, void*)
         Status wait_for_all(Poll, void*, int64_t)
         Status throttle(int64_t, int64_t, Poll, void*, int64_t)
+        cbool await_releases()
         CError* error_of(CVar*)
         void set_error(CVar*, CError*)
         void report(CError*)

@@ -519,6 +519,8 @@ cdef bint _run_down(int64_t max_bytes, int64_t max_ops, str what, int64_t most_n
 cdef int _make_room() except -1:
     flush(True)
     _run_down(0, 0, "no memory is left", -1)
+    with nogil:
+        _recorder.engine().await_releases()  # what has run is let go of a moment later
     return 0
 
 
