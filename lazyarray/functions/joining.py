@@ -14,7 +14,7 @@ from lazyarray.functions._checks import common_dtype, is_weak
 from lazyarray.functions.manipulation import atleast_1d, atleast_2d, atleast_3d, ravel
 from lazyarray.functions.manipulation import copy as copied
 from lazyarray.lazy._lazy import Tensor, note_constant
-from lazyarray.ops import _layout
+from lazyarray.ops import _layout, hosts
 from lazyarray.ops._layout import operands
 from lazyarray.ops._rows import asarray, assign_to, join, out_array, unwritten_joined
 
@@ -383,9 +383,6 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[NDArray, ...]:
     return tuple(x if not lead else [x[(*lead, i)] for i in range(x.shape[len(lead)])])
 
 
-_DEEPEST = 64  # axes that an array may have
-
-
 def block(arrays: ArrayLike) -> NDArray:
     """Arrays joined as nested lists say: the innermost along the last axis, and so on outwards.
 
@@ -405,8 +402,8 @@ def block(arrays: ArrayLike) -> NDArray:
     depth, first = 0, nested
     while isinstance(first, list) and first:
         depth, first = depth + 1, first[0]
-        if depth > _DEEPEST:  # perhaps a list that is in itself
-            raise ValueError(f"maximum supported dimension for an ndarray is {_DEEPEST}")
+        if depth > hosts.MOST_AXES:  # perhaps a list that is in itself
+            raise ValueError(f"maximum supported dimension for an ndarray is {hosts.MOST_AXES}")
     leaves: list[Any] = []
     if not _gathered(nested, depth, leaves):
         np.block(_hollow(nested, np.empty((0,) * max(depth, 1), np.bool_)))  # its error

@@ -80,14 +80,14 @@ def _dtype(dtype: np.dtype[Any]) -> str:
 # ---- arguments and results ----------------------------------------------------------------------
 
 
-_DEEPEST = 64  # a list in a list: an array has no more axes, and a list may be in itself
+MOST_AXES = 64  # of an array: no deeper lists can be one, and a list may be in itself
 
 
 def to_host(o: Any, what: str, depth: int = 0) -> Any:
     """The object with NumPy arrays for the lazyarrays in it, which are waited for, as ``what``."""
     if isinstance(o, Tensor):
         return o._number(what) if _rows.holds_scalar(o) else values(o, what)  # type: ignore[attr-defined]
-    if type(o) not in (list, tuple, dict) or depth > _DEEPEST:
+    if type(o) not in (list, tuple, dict) or depth > MOST_AXES:
         return o
     if type(o) is dict:
         return {key: to_host(value, what, depth + 1) for key, value in o.items()}

@@ -130,7 +130,7 @@ struct Plan final : FusedPlan {
   bool long_double = false;   // some flags are the x87 unit's
   size_t scratch = 0;         // bytes for each thread
   double ns = 0;              // what it takes, by estimate
-  mutable std::atomic<bool> ran{false};
+  mutable std::atomic<bool> ran{false};  // some pass did: the one thing that changes; any thread
 
   // The steps of what lies in the scratch, over the first `level` axes: a tile's elements one after the other.
   void scratch_steps(int level, npy_intp item, npy_intp* steps) const;
