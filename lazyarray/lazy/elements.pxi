@@ -211,8 +211,8 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
             elif not (t.v.device() == first.v.device()):
                 return None
             if t.v.dtype != dtype:
-                if cast_checks_range(info(t.v.dtype).type_num, info(dtype).type_num):
-                    return None
+                if info(t.v.dtype).kind in b"fc" and info(dtype).kind in b"iu":
+                    return None  # its flags would be the kernel's
                 cast_args[0] = args[i]
                 cast_args[1] = <char*>constants[i]
                 cast_loop(info(t.v.dtype).type_num, info(dtype).type_num)(cast_args, &one, none,

@@ -206,6 +206,21 @@ def test_casts(source_dtype):
     assert compiled() > 0
 
 
+@pytest.mark.parametrize("c", [c for c in DTYPES if c not in "?fd"])
+@pytest.mark.parametrize("name", ["left_shift", "right_shift"])
+def test_shifts(name, c):
+    compiled()
+    bits = 8 * np.dtype(c).itemsize
+    counts = [0, 1, 5, bits - 1, bits, bits + 3, 100] + ([-1, -bits] if c.islower() else [])
+    for n in (7, 1000):
+        x = special(c, n, 1)
+        many = np.resize(np.array(counts, c), n)
+        run(lambda m, x, by: positive(m, getattr(m, name)(x, by)), x, many)
+        for by in counts:
+            run(lambda m, x, by=by: positive(m, getattr(m, name)(x, np.dtype(c).type(by))), x)
+    assert compiled() > 0
+
+
 @pytest.mark.parametrize("c", [c for c in DTYPES if c != "?"])
 def test_where(c):
     compiled()

@@ -16,6 +16,7 @@ from lazyarray.lazy.cpu.jit.expressions import (
     LANES,
     TYPES,
     Writer,
+    cast,
     may_raise,
     needs_operands,
     write,
@@ -86,7 +87,10 @@ class Loop:
         for value, c in self.unseen:
             number = "i32" if c == "f" else "i64"
             t = w.type(number)
-            bits = w(f"bitcast {w.type(TYPES[c][0])} {values[value]} to {t}")
+            if TYPES[c][1] == "f":
+                bits = w(f"bitcast {w.type(TYPES[c][0])} {values[value]} to {t}")
+            else:
+                bits = cast(w, c, "l", values[value])
             known = self.all_bits.get(number)
             self.all_bits[number] = w(f"or {t} {known}, {bits}") if known else bits
         for k, (c, access, step) in enumerate(self.operands):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import platform
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 
 from lazyarray.lazy.formulas import FORMULAS, JOINS, parsed
 
@@ -23,6 +23,7 @@ TYPES = {
 }  # fmt: skip
 
 
+_IS_X86 = platform.machine() == "x86_64"
 LANES = 8  # of vectors: NumPy's sums have as many accumulators
 
 
@@ -138,6 +139,16 @@ def _clipped(w: Writer, t: str, k: str, v: list[str]) -> str:
     return _select(w, t, w(f"fcmp uno {t} {least}, {least}"), least, below)
 
 
+def _shifted(w: Writer, t: str, k: str, v: list[str], left: bool) -> str:
+    """By as many bits as a number has, or more, or less than none: all of them leave."""
+    a, by = v
+    bits = int(_parts(t)[1][1:])
+    fits = w(f"icmp ult {t} {by}, {literal(t, str(bits))}")
+    if not left and k == "i":  # the sign's bit stays
+        return w(f"ashr {t} {a}, {_select(w, t, fits, by, literal(t, str(bits - 1)))}")
+    return _select(w, t, fits, w(f"{'shl' if left else 'lshr'} {t} {a}, {by}"), literal(t, "0"))
+
+
 _INF = "0x7FF0000000000000"  # of singles, too
 
 
@@ -166,8 +177,10 @@ _FUNCTIONS: dict[str, tuple[str, Rule]] = {
     "magnitude": ("i", _call("abs", "i1 false")),
     "signum": ("f", _signum),
     "clipped": ("iuf", _clipped),
+    "shift_left": ("iu", partial(_shifted, left=True)),
+    "shift_right": ("iu", partial(_shifted, left=False)),
 }
-if platform.machine() == "x86_64":  # elsewhere NumPy's vector loops tell the zeros apart
+if _IS_X86:  # elsewhere NumPy's vector loops tell the zeros apart
     _FUNCTIONS |= {"larger": ("f", _chosen("ogt")), "smaller": ("f", _chosen("olt"))}
 # ... and a bool.
 _PREDICATES: dict[str, tuple[str, Rule]] = {
@@ -288,8 +301,14 @@ def cast(w: Writer, source: str, target: str, value: str) -> str:
         if from_kind == "f":
             return w(f"{'fpext' if to_element == 'double' else 'fptrunc'} {s} {value} to {t}")
         return w(f"{'sitofp' if from_kind == 'i' else 'uitofp'} {s} {value} to {t}")
+    if from_kind == "f":  # as x86 does it: to an integer of 32 bits or 64, whose bytes are cut
+        from_element = "i64" if to_element == "i64" else "i32"
+        value = w(f"fptosi {s} {value} to {w.type(from_element)}")
+        s = w.type(from_element)
     if int(from_element[1:]) > int(to_element[1:]):
         return w(f"trunc {s} {value} to {t}")
+    if from_element == to_element:
+        return value
     return w(f"{'sext' if from_kind == 'i' else 'zext'} {s} {value} to {t}")
 
 
@@ -301,8 +320,8 @@ def can_compile(name: str, dtypes: str) -> bool:
     kinds = [TYPES[c][1] for c in dtypes]
     if name == "copy":  # a bool's byte need not be 0 or 1
         return kinds[0] != "b"
-    if name == "cast":
-        return kinds[0] != "f" or kinds[1] in "fb"
+    if name == "cast":  # to "I" NumPy's loops differ (cpu/casts.cpp); "Q" is no instruction's
+        return kinds[0] != "f" or kinds[1] in "fb" or (_IS_X86 and dtypes[1] in "bBhHilq")
     if name in JOINS:  # of rows
         return JOINS[name].pairwise and dtypes[0] == dtypes[1] and kinds[0] != "b"
     return _has_rules(name, dtypes, kinds)
@@ -324,7 +343,7 @@ def _parts_of(name: str, dtypes: str) -> Iterator[ast.AST]:
 def may_raise(name: str, dtypes: str) -> bool:
     """Whether an op may raise a floating-point flag: it computes floats."""
     if name == "cast":
-        return dtypes == "df"
+        return dtypes == "df" or (TYPES[dtypes[0]][1] == "f" and TYPES[dtypes[1]][1] in "iu")
     if dtypes[-1] not in "fd" or name == "copy":
         return False
     return any(
@@ -339,7 +358,7 @@ def needs_operands(name: str, dtypes: str) -> bool:
     if name in JOINS:
         return True
     if name in ("cast", "copy"):
-        return set(dtypes) <= {"f", "d"}
+        return dtypes[0] in "fd" and dtypes[1] != "?"
     return dtypes[-1] in "fd" and all(
         isinstance(node, _PLAIN)
         or (isinstance(node, ast.Call) and ast.unparse(node.func) == "sqrt")
