@@ -10,6 +10,12 @@ namespace lazyarray {
 // input, args[1] the output, dimensions[0] the number of elements, steps[0] and steps[1] in bytes.
 using Loop = void (*)(char** args, npy_intp const* dimensions, npy_intp const* steps, void* data);
 
+// The data of a loop of ours that calls NumPy's.
+struct Inner {
+  Loop fn;
+  void* data;
+};
+
 // Adds `count` rows of `n` elements, the first at `row` and the next `step` bytes on, to the one at `to`, from the first
 // to the last. Elements lie one after the other.
 using RowsLoop = void (*)(char* to, const char* row, npy_intp step, npy_intp count, npy_intp n);

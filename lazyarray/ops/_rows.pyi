@@ -14,6 +14,10 @@ from lazyarray.lazy.formulas import Formula
 
 EXPM1: int
 NEGATIVE: int
+FMOD: int
+REMAINDER: int
+FLOOR_DIVIDE: int
+DIVMOD: int
 SCALAR_POWER: int
 SCALAR_PRODUCT: int
 SCALAR_MAGNITUDE: int

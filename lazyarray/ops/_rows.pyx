@@ -174,11 +174,14 @@ cdef extern from "numpy/ufuncobject.h":
 
 cdef extern from "ops/mended.h" namespace "lazyarray":
     int kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude
+    int kFmod, kRemainder, kFloorDivide, kDivmod
     void mend(Kernel*, int, char, char, int)
+    void mend_remainder(Kernel*, const Kernel*, char, int)
 
 # Which of NumPy's loops are mended, for rows.
 EXPM1, NEGATIVE, SCALAR_POWER = kExpm1, kNegative, kScalarPower
 SCALAR_PRODUCT, SCALAR_MAGNITUDE = kScalarProduct, kScalarMagnitude
+FMOD, REMAINDER, FLOOR_DIVIDE, DIVMOD = kFmod, kRemainder, kFloorDivide, kDivmod
 
 # What a function that stands for another takes over of it: all but the docstring.
 cdef tuple COPIED = tuple([name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"])

@@ -8,14 +8,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "lazy/cpu/quotients.h"
 #include "lazy/loop.h"
 
 namespace lazyarray {
-
-struct Inner {  // the `data` of the loops below: NumPy's own loop
-  Loop fn;
-  void* data;
-};
 
 // Complex expm1: NumPy's loop makes NaN + NaN j of many infinities and NaNs, where C99 and the array API
 // standard have a limit: expm1(inf + 0j) is inf + 0j. So NumPy's loop, and exp(z) - 1 where z is not finite: there nothing is lost by the subtraction.
@@ -123,8 +119,29 @@ void mend_complex_scalars(Kernel* k, bool product, bool is_double) {
   k->code = nullptr;
 }
 
+// Those of remainders and whole quotients are slow (lazy/cpu/quotients.h).
+template <class Kernel>
+void mend_quotient(Kernel* k, Quotient what, char dtype) {
+  if (const Loop loop = quotient_loop(what, dtype)) {
+    k->data = new Inner{k->fn, k->data};
+    k->fn = loop;
+  }
+}
+
+// `floor_divide` is the kernel of the same integers' quotients.
+template <class Kernel>
+void mend_remainder(Kernel* k, const Kernel* floor_divide, char kind, int size) {
+  if (const Loop loop = remainder_loop(kind, size)) {
+    k->data = new Remainder{{k->fn, k->data}, {floor_divide->fn, floor_divide->data}};
+    k->fn = loop;
+  }
+}
+
 // What a row says of its ufunc's loops.
-enum Mended : int { kRight, kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude };
+enum Mended : int {
+  kRight, kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude,
+  kFmod, kRemainder, kFloorDivide, kDivmod
+};
 
 template <class Kernel>
 void mend(Kernel* k, int mended, char kind, char dtype, int size) {
@@ -132,6 +149,7 @@ void mend(Kernel* k, int mended, char kind, char dtype, int size) {
   if (mended == kScalarPower && (dtype == 'd' || dtype == 'f')) mend_scalar_power(k, dtype);
   if ((mended == kScalarProduct || mended == kScalarMagnitude) && (dtype == 'D' || dtype == 'F'))
     mend_complex_scalars(k, mended == kScalarProduct, dtype == 'D');
+  if (mended >= kFmod) mend_quotient(k, Quotient(mended - kFmod), dtype);
   if (mended == kNegative && (kind == 'i' || kind == 'u' || kind == 'f')) mend_negative(k, kind, size);
 }
 

@@ -154,6 +154,9 @@ cdef class Ufunc(UfuncMethods):
         elif k.cost < 2:  # vector instructions: by the bytes
             k.cost *= max([d.itemsize for d in dtypes]) / 8
         mend(k, self.mended, ord(dtypes[0].kind), ord(dtypes[0].char), dtypes[0].itemsize)
+        if self.mended == kRemainder and dtypes[0].kind in "iu":
+            mend_remainder(k, loop_kernel("floor_divide", ELEMENTWISE, 2, 1, np.floor_divide, dtypes),
+                           ord(dtypes[0].kind), dtypes[0].itemsize)
         return k
 
     cdef object unary(self, object a, Tensor out):

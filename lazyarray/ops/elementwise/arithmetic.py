@@ -9,7 +9,7 @@ from typing import Any
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.lazy.formulas import Formula, formula, function
-from lazyarray.ops._rows import NEGATIVE
+from lazyarray.ops._rows import DIVMOD, FLOOR_DIVIDE, FMOD, NEGATIVE, REMAINDER
 from lazyarray.ops.elementwise.op import CHEAP, QUOTIENT, ROOT, SLOW, SLOWEST, op
 from lazyarray.ops.elementwise.slopes import call, choose, conj, equal, lost, nonzero
 
@@ -186,6 +186,7 @@ _op(
     cost=ROOT,
     formula=formula(integer="floor_quotient(a, b)", real="float_floor_quotient(a, b)"),
     gradient=(None, None),
+    mended=FLOOR_DIVIDE,
     smooth=((2.3, 2.6), (1.5, 1.8)),
     x87=True,
 )
@@ -195,6 +196,7 @@ _op(
     also="mod",
     formula=formula(integer="floor_residue(a, b)", real="float_floor_residue(a, b)"),
     gradient=(lambda g: g, lambda g, a, b: -g * call("floor_divide", a, b)),
+    mended=REMAINDER,
     smooth=((0.5, 0.9), (1, 2)),
 )
 _op(
@@ -205,6 +207,7 @@ _op(
         real="float_floor_quotient(a, b), float_floor_residue(a, b)",
     ),
     gradient=(lambda h: h, lambda h, y: -h * y),
+    mended=DIVMOD,
     smooth=((2.3, 2.6), (1.5, 1.8)),
     x87=True,
 )
@@ -213,6 +216,7 @@ _op(
     cost=SLOW,
     formula=formula(integer="residue(a, b)", real="fmod(a, b)"),
     gradient=(lambda g: g, lambda g, a, b: -g * call("trunc", a / b)),
+    mended=FMOD,
     smooth=((-0.9, -0.5), (1, 2)),
 )
 _op(
