@@ -18,7 +18,7 @@ from lazyarray.functions.joining import stack
 from lazyarray.functions.manipulation import atleast_2d
 from lazyarray.functions.selecting import take
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, is_recording
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import cut_places, device_of, gil_op, looked_at, operands, values
 from lazyarray.ops._rows import array, asarray, astype, between, in_bins, scatter
@@ -374,11 +374,15 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
     array([1, 2, 0, 1])
     """
     places, *w = operands(x, *([] if weights is None else [weights]))
+    on_host = places.device.device_type == "cpu"
+    if w and on_host and places.size > _FEW and not is_recording():  # both read where they are
+        given: Any = [_share.export(o, "?bincount()") for o in (places, *w)]
+        return array(np.bincount(*given, minlength=minlength), None, places.device)
     if not w or places.size <= _FEW or places.ndim != 1:
         # A list goes to NumPy as it is: an empty one is a vector of integers there.
         if isinstance(x, (list, tuple, range)):
-            given: Any = x
-        elif places.size > _FEW and places.device.device_type == "cpu":
+            given = x
+        elif places.size > _FEW and on_host:
             given = _share.export(places, "?bincount()")  # many are not copied to be looked at
         else:
             given = values(places, "bincount()")
