@@ -120,11 +120,7 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> NDArray
         return out
     if times:
         to = reshape(out, (*x.shape[: axis + 1], times, *x.shape[axis + 1 :]), copy=False)
-        short = axis == x.ndim - 1 and times < 16  # copied with long inner loops
-        for i in range(times) if short else ():
-            assign_to(to[..., i], x)
-        if not short:
-            assign_to(to, x[(slice(None),) * (axis + 1) + (None, ...)])
+        assign_to(to, x[(slice(None),) * (axis + 1) + (None, ...)])
         return out
     if follows(x):
         return picked(x, lambda n: repeat(n, counts, axis))

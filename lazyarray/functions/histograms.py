@@ -376,12 +376,12 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
     places, *w = operands(x, *([] if weights is None else [weights]))
     on_host = places.device.device_type == "cpu"
     if w and on_host and places.size > _FEW and not is_recording():  # both read where they are
-        given: Any = [_share.export(o, "?bincount()") for o in (places, *w)]
-        return array(np.bincount(*given, minlength=minlength), None, places.device)
+        read = [_share.export(o, "?bincount()") for o in (places, *w)]
+        return array(np.bincount(read[0], read[1], minlength), None, places.device)
     if not w or places.size <= _FEW or places.ndim != 1:
         # A list goes to NumPy as it is: an empty one is a vector of integers there.
         if isinstance(x, (list, tuple, range)):
-            given = x
+            given: Any = x
         elif places.size > _FEW and on_host:
             given = _share.export(places, "?bincount()")  # many are not copied to be looked at
         else:

@@ -152,7 +152,20 @@ def compress(
     """
     if np.ndim(condition) != 1:  # type: ignore[arg-type]
         raise ValueError("condition must be a 1-d array")
+    if out is None and axis in (None, 0, -1) and _is_mask(condition, a):
+        return ravel(a)[condition]
     return take(a, looked_at(condition, "compress()", np.flatnonzero), axis, out)
+
+
+def _is_mask(condition: ArrayLike, a: ArrayLike) -> bool:
+    """Whether both are our arrays, of one shape, and a mask selects with one pass over both."""
+    return (
+        isinstance(condition, Tensor)
+        and isinstance(a, Tensor)
+        and condition.dtype == np.bool_
+        and condition.shape == a.shape
+        and condition.device == a.device
+    )
 
 
 def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray:
@@ -170,6 +183,8 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray:
     >>> la.extract([True, False, True], la.array([1, 2, 3])).asnumpy()
     array([1, 3])
     """
+    if _is_mask(condition, arr):
+        return ravel(arr)[ravel(condition)]
     return take(ravel(arr), looked_at(condition, "extract()", np.flatnonzero))
 
 

@@ -96,8 +96,8 @@ inline bool fill_along(Along& along, int type_num, int what) {
   const int kind = what & 1 ? NPY_STABLESORT : NPY_QUICKSORT;
   along.size = PyDataType_ELSIZE(descr);
   if (what < 2) along.extremum = what ? f->argmin : f->argmax;
-  else if (what < 4) along.sort = f->sort[kind];
-  else along.argsort = f->argsort[kind];
+  else along.sort = f->sort[kind];
+  if (what > 3) along.argsort = f->argsort[kind];
   Py_DECREF(descr);
   return along.extremum || along.sort || along.argsort;
 }

@@ -42,10 +42,8 @@ cdef Kernel* along_kernel(str name, int what, int dtype) except? NULL:
         k.cost = _ALONG_COST[what]
         k.apart = True
         k.stable = what in (3, 5)
-        if what in (2, 3):
-            k.sort = along.sort
-        elif what > 3:
-            k.argsort = along.argsort
+        k.sort = along.sort
+        k.argsort = along.argsort
         found = _Kernel.__new__(_Kernel)
         (<_Kernel>found).k = k
         _along_kernels[what, dtype] = found

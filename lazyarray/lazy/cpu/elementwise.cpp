@@ -1,6 +1,7 @@
 // Elementwise: a kernel over a block of memory.
 #include "lazy/cpu/elementwise.h"
 
+#include "lazy/cpu/expand.h"
 #include "lazy/cpu/lines.h"
 #include "lazy/cpu/turn.h"
 
@@ -18,6 +19,18 @@ static bool turned(const Kernel& kernel, const Block& b) {
   return true;
 }
 
+// Whether a copy's last two axes are a row of elements, each a few times, which is then made.
+static bool repeated(const Kernel& kernel, const Block& b) {
+  const int outer = b.ndim - 2, size = info(kernel.dtypes[0]).size;
+  const npy_intp *from = b.strides[0] + outer, *to = b.strides[1] + outer, *shape = b.shape + outer;
+  const int times = from[0] == 0 ? 0 : 1, of = 1 - times;
+  if (from[times] != 0 || to[times] != size || to[of] != shape[times] * size || shape[times] >= kShortRow) return false;
+  each(b, outer, [&](char* const* p, const npy_intp*) {
+    repeat_each(size, p[0], shape[of], from[of], shape[times], p[1]);
+  });
+  return true;
+}
+
 static void call_loops(const Kernel& kernel, const Block& b, void* data) {
   const int inner = b.ndim - 1;
   const npy_intp n = b.shape[inner];
@@ -31,7 +44,7 @@ static void call_loops(const Kernel& kernel, const Block& b, void* data) {
       each(b, inner - 1, [&](char* const* p, const npy_intp*) { lines(p, n, rows, outer); });
       return;
     }
-  if (inner > 0 && kernel.copies && turned(kernel, b)) return;
+  if (inner > 0 && kernel.copies && (turned(kernel, b) || repeated(kernel, b))) return;
   auto call = [&](char* const* p, const npy_intp*) {
     char* args[kMaxOperands];  // some loops move their argument pointers
     for (int k = 0; k < b.nop; ++k) args[k] = p[k];

@@ -21,7 +21,7 @@ template <int times, class T>
     for (int k = 0; k < times; ++k) to[i * times + k] = from[i];
 }
 // Each of `n` elements `times` times. Stores are as wide as they come: what goes beyond an element's place the next one
-// overwrites, and the scratch has room after the last.
+// overwrites, if there is one.
 template <class T>
 [[gnu::always_inline]] inline void repeat(const char* from, npy_intp n, npy_intp step, npy_intp times, T* to) {
   if (times == 2 && step == sizeof(T)) return repeat_few<2>(reinterpret_cast<const T*>(from), n, to);
@@ -31,9 +31,14 @@ template <class T>
   struct Lanes {
     T of[kLanes];
   } lanes;
+  const npy_intp vectors = (times + kLanes - 1) / kLanes * kLanes, wide = std::max<npy_intp>(0, n - (vectors - 1) / times);
   for (npy_intp i = 0; i < n; ++i, from += step, to += times) {
     T x;
     std::memcpy(&x, from, sizeof x);
+    if (i >= wide) {
+      std::fill(to, to + times, x);
+      continue;
+    }
     for (T& lane : lanes.of) lane = x;
     for (npy_intp k = 0; k < times; k += kLanes) std::memcpy(to + k, &lanes, sizeof lanes);
   }
@@ -52,12 +57,17 @@ template <class T>
 constexpr auto repeat_wide = repeat_plain<T>;
 #endif
 
+template <class T>
+auto best_repeat() {
+  return lines::has_wide() ? repeat_wide<T> : repeat_plain<T>;
+}
+
 // Copies elements of T, over loops; what is written lies one after the other.
 template <class T>
 class Writer {
  public:
   Writer(const NestOf<2>& nest, npy_intp length)
-      : nest_(nest), inner_(nest.n - 1), repeat_(lines::has_wide() ? repeat_wide<T> : repeat_plain<T>) {
+      : nest_(nest), inner_(nest.n - 1), repeat_(best_repeat<T>()) {
     for (int i = inner_; i >= 0; --i) {
       counts_[i] = nest.count(i, length);
       block_[i] = i == inner_ ? 1 : block_[i + 1] * counts_[i + 1];
@@ -120,6 +130,13 @@ class Writer {
 };
 
 }  // namespace
+
+void repeat_each(int size, const char* from, npy_intp n, npy_intp step, npy_intp times, char* to) {
+  of_size(size, [&](auto item) {
+    using T = decltype(item);
+    best_repeat<T>()(from, n, step, times, reinterpret_cast<T*>(to));
+  });
+}
 
 Expander::Expander(Plan& plan, const Stage& stage) : plan_(plan), stage_(stage) {
   for (const Instr* in : stage.instrs) {

@@ -49,4 +49,7 @@ class Expander {
 // Writes a tile of `length`. `from`: the tile's first element; or, on a line, the line's, of which it begins at `begin`.
 void write_out(const Plan& plan, const Expansion& e, const char* from, npy_intp begin, npy_intp length, char* to);
 
+// Copies each of `n` elements `times` times; those of one size, `step` bytes apart, to where they lie one after the other.
+void repeat_each(int size, const char* from, npy_intp n, npy_intp step, npy_intp times, char* to);
+
 }  // namespace lazyarray

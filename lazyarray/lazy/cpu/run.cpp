@@ -166,7 +166,7 @@ int run_gufunc(Runtime& rt, const Instr& in, const Block& b, const Crew* crew) {
   std::unique_lock<std::mutex> token(rt.blas_mu, std::defer_lock);
   if (in.wide) token.lock();
   else if (in.kernel->apart && in.core[0] >= in.kernel->apart_from && crew && in.cost_ns >= crew->split_ns && !crowds_blas(in, b)) {
-    if ((in.kernel->sort || in.kernel->argsort) && sort_in_parts(in, b, *crew)) return 0;
+    if (in.kernel->sort && sort_in_parts(in, b, *crew)) return 0;
     Batch batch(in, b);
     if (const npy_intp tasks = batch.cut(*crew); tasks > 1) {
       crew->share(batch, tasks);

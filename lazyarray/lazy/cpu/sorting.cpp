@@ -126,13 +126,13 @@ class Sorting {
 
 // Whether there are equals among some of the elements: then most likely among all.
 template <class T>
-bool seem_equal(const T* x, npy_intp n) {
+bool seem_equal(const Kernel& kernel, const T* x, npy_intp n) {
   constexpr npy_intp kLooks = 8192;
-  const npy_intp looks = std::min(kLooks, n / 4);
+  const npy_intp looks = std::min(kLooks, n / 8);
   std::unique_ptr<T[]> some(new (std::nothrow) T[looks]);
   if (!some) return true;
   for (npy_intp i = 0; i < looks; ++i) some[i] = x[i * (n / looks)];
-  std::sort(some.get(), some.get() + looks, before<T>);
+  kernel.sort(some.get(), looks, nullptr);
   for (npy_intp i = 1; i < looks; ++i)
     if (!before(some[i - 1], some[i])) return true;
   return false;
@@ -158,7 +158,7 @@ template <class T>
 bool sort_as(const Kernel& kernel, npy_intp n, npy_intp parts, const char* in, char* out, const Crew& crew) {
   const T* x = reinterpret_cast<const T*>(in);
   if (kernel.argsort) {
-    if (!kernel.stable && seem_equal(x, n)) return false;
+    if (!kernel.stable && seem_equal(kernel, x, n)) return false;
     std::unique_ptr<npy_intp[]> scratch(new (std::nothrow) npy_intp[n]);
     if (!scratch) return false;
     Sorting<ByIndex<T>> sorting({x}, n, parts);
