@@ -4,6 +4,7 @@ import copy
 import pickle
 import re
 import threading
+import tracemalloc
 from decimal import Decimal
 from fractions import Fraction
 
@@ -647,3 +648,17 @@ def test_any_numbers_may_be_parameters(kind, call):
         assert type(got) is type(want)
     else:
         np.testing.assert_array_equal(got.asnumpy(), want)
+
+
+@pytest.mark.host
+def test_the_array_that_numpy_fills_is_the_result():
+    """It is not copied to another: NumPy's memory lives as long as the result."""
+    n = 200_000
+    for draw in (la.random.default_rng(0).normal, la.random.normal):
+        tracemalloc.start()
+        try:
+            x = draw(size=n)
+            x.wait_to_read()
+            assert tracemalloc.get_traced_memory()[0] > x.nbytes
+        finally:
+            tracemalloc.stop()

@@ -44,5 +44,5 @@ class Opaque:
                 else old.copy("K")
             )
             outs.append(made[-1])
-        _rows.call(self.name, self.function, ins, outs, overwrites=all(self.overwrites))
+        _rows.call(self.name, self.function, ins, outs, overwrites=self.overwrites)
         return made

@@ -649,7 +649,7 @@ cdef Tensor settled(Tensor x, bint lets_go)
 cdef bint from_elsewhere(object exc) except -1
 cdef void drop_owner(void* owner) noexcept nogil
 cdef object looked_at(Tensor x, str name, object function)
-cdef int py_call(object fn, str name, list outs, list ins, double cost_ns, bint overwrites) except -1
+cdef int py_call(object fn, str name, list outs, list ins, double cost_ns, int overwrites) except -1
 cdef bint recording() noexcept
 cdef bint wants_gradient(Tensor x) noexcept
 cdef bint inexact(int dtype) noexcept

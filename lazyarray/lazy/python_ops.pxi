@@ -39,8 +39,10 @@ cdef class _KernelRef:
 
 
 cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
-                 bint overwrites) except -1:
+                 int overwrites) except -1:
     """Records ``fn(outs, ins)``, called with the GIL on NumPy views of the tensors' memory.
+
+    ``overwrites`` has a bit for each output: whether all of it is written, and nothing of it read.
 
     The outputs' shapes and dtypes are known here, their values when it has run. It runs in a
     copy of the caller's context, so np.errstate holds.
@@ -87,7 +89,7 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
         call.views.push_back(t.v)
         if k >= nin:
             instr.bytes += t.v.layout.size() * t.v.itemsize()
-            if overwrites and covers_chunk(&t.v):
+            if overwrites >> (k - nin) & 1 and covers_chunk(&t.v):
                 instr.overwrites |= 1 << (k - nin)
     instr.cost_ns = cost_ns
     return emit(instr)
@@ -265,8 +267,7 @@ cdef bint _taken_over(View* v, list found, Py_ssize_t k) except -1:
             return False
     cdef Py_ssize_t known = 2  # here, and in the list
     if mode().called.given is not NULL:
-        for kept in <list>mode().called.given:  # until the call is over
-            known += kept is a
+        known += sum([kept is a for kept in <list>mode().called.given])  # until the call is over
     return take_memory(v.chunk, a, known)
 
 

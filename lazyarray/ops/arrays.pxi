@@ -15,12 +15,17 @@ cdef Tensor make(tuple shape, object dtype, CDevice device):
 
 
 def call(str name, fn, list ins, list outs, *, Device device=None, double cost=5000.0,
-         bint overwrites=True):
+         object overwrites=True):
     """Records one instruction that takes the GIL and calls ``fn(outs, ins)`` on NumPy views.
 
     ``outs`` holds ``(shape, dtype)`` of new arrays, or arrays to write into; returns the arrays.
     ``cost`` is an estimate in nanoseconds: a cheap one whose inputs are complete runs at once.
+    ``overwrites``: whether each output is written whole and not read; True or False holds for all.
     """
+    cdef int k, mask = -1 if overwrites is True else 0
+    if type(overwrites) is not bool:
+        for k, whole in enumerate(overwrites):
+            mask |= <int>bool(whole) << k
     tensors = [as_tensor(x) for x in ins]
     cdef CDevice where = current_device()
     if device is not None:
@@ -28,7 +33,7 @@ def call(str name, fn, list ins, list outs, *, Device device=None, double cost=5
     elif tensors:
         where = (<Tensor>tensors[0]).v.device()
     results = [o if isinstance(o, Tensor) else make(tuple(o[0]), o[1], where) for o in outs]
-    py_call(fn, name, results, tensors, cost, overwrites)
+    py_call(fn, name, results, tensors, cost, mask)
     return results
 
 

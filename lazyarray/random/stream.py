@@ -304,7 +304,7 @@ class Stream(Drawn):
             done._fetched(f"{name}()")  # type: ignore[attr-defined]
             return out  # type: ignore[return-value]
         made: Any = _Drawing if isinstance(run, Made) and not run.in_place else _Instruction
-        # Neither output is a full overwrite: the state goes on from what it was.
+        # The state goes on from what it was, and so does an array that is shuffled.
         return _rows.call(
             name,
             made(run, self._source),
@@ -312,7 +312,7 @@ class Stream(Drawn):
             [out, self._resource],
             device=self._device,
             cost=1500 + cost,
-            overwrites=False,
+            overwrites=(type(out) is tuple, False),
         )[0]
 
     def _restart(self, anew: Any, shared: bool = False) -> None:
