@@ -33,7 +33,7 @@ cdef class _Iterator:
                 t = get_element(x, x.v.layout.offset + i * x.v.layout.strides()[0])
             if t is not None:
                 return handed(t)
-        return x[i]
+        return row_at(x, i) if x.v.layout.ndim > 1 and type(x) is NDArray else x[i]
 
     def __length_hint__(self):
         return 0 if self.array is None else max(self.array.v.layout.shape()[0] - self.i, 0)

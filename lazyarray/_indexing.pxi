@@ -236,8 +236,56 @@ cdef bint has_matrix(object value):
     return value.ndim > 1 if isinstance(value, (Tensor, np.ndarray)) else False
 
 
+cdef Tensor row_at(Tensor x, npy_intp i):
+    """``x[i]`` of an array of two axes or more; ``i`` lies within its length."""
+    cdef Layout* l = &x.v.layout
+    cdef Tensor v = view_of(x)
+    v.v.layout.resize(l.ndim - 1)
+    v.v.layout.offset = l.offset + i * l.strides()[0]
+    memcpy(v.v.layout.shape(), l.shape() + 1, (l.ndim - 1) * sizeof(npy_intp))
+    memcpy(v.v.layout.strides(), l.strides() + 1, (l.ndim - 1) * sizeof(npy_intp))
+    return v
+
+
+cdef Tensor whole_of(Tensor x):
+    """``x[...]``."""
+    cdef Layout* l = &x.v.layout
+    cdef Tensor v = view_of(x)
+    v.v.layout.resize(l.ndim)
+    memcpy(v.v.layout.shape(), l.shape(), l.ndim * sizeof(npy_intp))
+    memcpy(v.v.layout.strides(), l.strides(), l.ndim * sizeof(npy_intp))
+    return v
+
+
+cdef Tensor view_of_one(Tensor x, object key):
+    """The view by one slice or ``...``, or by one integer in bounds of an array of two axes or more; else None."""
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp n, start, stop, step
+    cdef int overflow = 0
+    cdef Tensor v
+    if type(key) is slice and l.ndim:
+        PySlice_Unpack(key, &start, &stop, &step)
+        n = PySlice_AdjustIndices(l.shape()[0], &start, &stop, step)
+        v = whole_of(x)
+        v.v.layout.offset += start * l.strides()[0] if n > 0 else 0
+        v.v.layout.shape()[0] = n
+        v.v.layout.strides()[0] = step * l.strides()[0]
+        return v
+    if key is Ellipsis:
+        return whole_of(x)
+    if type(key) is int and l.ndim > 1:
+        n = PyLong_AsLongAndOverflow(key, &overflow)
+        if not overflow and -l.shape()[0] <= n < l.shape()[0]:
+            return row_at(x, n + l.shape()[0] if n < 0 else n)
+    return None
+
+
 cdef Tensor basic_view(Tensor x, object key, int* kind):
     """The view that a basic index selects, or None (kind INDEX_ADVANCED) for any other index."""
+    cdef Tensor v = view_of_one(x, key)
+    if v is not None:
+        kind[0] = INDEX_VIEW
+        return v
     cdef npy_intp shape[2 * kMaxDims]
     cdef npy_intp strides[2 * kMaxDims]
     cdef npy_intp offset = 0, n, i, start, stop, step
@@ -313,7 +361,7 @@ cdef Tensor basic_view(Tensor x, object key, int* kind):
                          f"would have {out}")
     if all_ints:
         kind[0] = INDEX_ELEMENT
-    cdef Tensor v = view_of(x)
+    v = view_of(x)
     v.v.layout.resize(out)
     v.v.layout.offset = x.v.layout.offset + offset
     if out:
