@@ -115,7 +115,10 @@ cdef bint stored_elements(Tensor x, object key, object value) except -1:
 
 
 cdef bint stored_now(Tensor to, object value) except -1:
-    """``to[...] = value`` for not many elements, and a number or values of the same dtype elsewhere in memory; else false."""
+    """``to[...] = value`` for not many elements, and a number or values of the same dtype; else false.
+
+    Values that overlap must lie in a row, as the elements do.
+    """
     cdef npy_intp steps[kMaxDims]
     cdef long double number[2]  # 32 bytes, aligned
     cdef char* values = <char*>number
@@ -123,6 +126,7 @@ cdef bint stored_now(Tensor to, object value) except -1:
     cdef Layout* m
     cdef npy_intp size = to.v.itemsize()
     cdef int axis, extra
+    cdef bint overlaps
     cdef Tensor t
     if not may_run_now() or not to.v.near() or l.size() * size > 4 * recorder().policy.direct_bytes \
             or not at_hand(to.v.chunk, True):
@@ -132,8 +136,9 @@ cdef bint stored_now(Tensor to, object value) except -1:
         t = <Tensor>value
         m = &t.v.layout
         extra = l.ndim - m.ndim
-        if t.v.dtype != to.v.dtype or extra < 0 or not t.v.near() or t.v.same_memory(to.v):
+        if t.v.dtype != to.v.dtype or extra < 0 or not t.v.near():
             return False
+        overlaps = t.v.same_memory(to.v) and to.v.may_overlap(t.v)
         for axis in range(m.ndim):
             if m.shape()[axis] == l.shape()[axis + extra]:
                 steps[axis + extra] = m.strides()[axis]
@@ -141,9 +146,11 @@ cdef bint stored_now(Tensor to, object value) except -1:
                 return False
         values = t.v.elements()
         if m.same_shape(l[0]) and contiguous(to) and contiguous(t):
-            memcpy(to.v.elements(), values, l.size() * size)
+            memmove(to.v.elements(), values, l.size() * size)
             changed(to.v.chunk)
             return True
+        if overlaps:
+            return False
     elif not put_number(values, value, to.v.dtype):
         return False
     copy_steps(<int>size, to.v.elements(), l.strides(), values, steps, l.shape(), l.ndim)
