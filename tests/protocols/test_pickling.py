@@ -34,6 +34,24 @@ def test_pickle(protocol):
         assert y.var != x.var
 
 
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (2, 0, 1), (1, 2, 0)])
+@pytest.mark.parametrize("step", [1, 2, -1])
+@pytest.mark.parametrize("n", [4, 60])  # bytes that are copied, or kept
+def test_pickled_arrays_lie_as_numpys(protocol, axes, step, n):
+    def there_and_back(xp):
+        x = xp.arange(12 * n * n).reshape(2 * n, 1, 6 * n).transpose(axes)[::step]
+        return x, pickle.loads(pickle.dumps(x, protocol))
+
+    (given, got), (_, want) = there_and_back(la), there_and_back(np)
+    np.testing.assert_array_equal(got.asnumpy(), given.asnumpy())
+    assert _steps(got) == _steps(want)
+
+
+def _steps(x):
+    return [step for step, length in zip(x.strides, x.shape, strict=True) if length > 1]
+
+
 @pytest.mark.parametrize("protocol", [2, 4])
 @pytest.mark.parametrize("step", [1, 2])
 def test_a_pickle_is_of_one_moment(protocol, step):
