@@ -119,10 +119,16 @@ def laid_out(values: np.ndarray) -> Laid:
     axes = sorted(places, key=values.strides.__getitem__, reverse=True)
     rows: Any = values.transpose(axes)  # as they lie
     back: Any = tuple(sorted(places, key=axes.__getitem__))
-    if values.flags.c_contiguous or not rows.flags.c_contiguous:
-        rows, back = np.asarray(values, order="C"), False
+    if values.flags.c_contiguous:
+        rows, back = values, False
+    buffer: Any
+    if rows.flags.c_contiguous:
+        buffer = pickle.PickleBuffer(rows)
+    else:  # a copy goes within the pickle, as NumPy's: beside it, it might come as `bytes`
+        rows, back = np.ascontiguousarray(values), False
+        buffer = bytearray(rows)
     last = _Last() if rows.nbytes >= _LARGE else None
-    return last, pickle.PickleBuffer(rows), rows.dtype.str, rows.shape, back
+    return last, buffer, rows.dtype.str, rows.shape, back
 
 
 _LARGE = 1 << 18  # bytes: less is copied before all that is gone through

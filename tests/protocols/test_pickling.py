@@ -116,6 +116,17 @@ def test_buffers_beside_a_pickle_are_not_copied(name):
     np.testing.assert_array_equal(y.asnumpy()[1:], x.asnumpy()[1:])
 
 
+@pytest.mark.parametrize("n", [100, 400_000])
+@pytest.mark.parametrize("step", [1, 2, -1])
+def test_what_is_copied_goes_within_the_pickle(n, step):
+    """As NumPy's: beside it, it may come as bytes, on which no array can be written to."""
+    for xp in (np, la):
+        told, buffers = beside(xp.arange(n)[::step])
+        y = pickle.loads(told, buffers=[bytes(b) for b in buffers])
+        assert (len(buffers), y.flags.writeable) == ((1, False) if step == 1 else (0, True))
+        assert y.tolist() == list(range(n))[::step]
+
+
 @pytest.mark.host
 def test_buffers_that_can_not_be_written():
     """As NumPy's: an array on them is read-only, and copies nothing."""
