@@ -434,12 +434,17 @@ cdef class Array(Values):
             return _derived.__reduce__(self)
         cdef Tensor x = awaited(self, "?pickle")
         cdef object values
+        cdef bint strided
         if is_scalar(self):
             values = copy_out(x)[()]
         else:  # pickle would have NumPy copy it later, when another thread may write to it
-            x = settled(x, not x.v.layout.c_contiguous(x.v.itemsize()) and x.v.layout.size() > _COPIED_WITH_THE_GIL)
+            strided = not x.v.layout.c_contiguous(x.v.itemsize())
+            x = settled(x, strided and x.v.layout.size() > _COPIED_WITH_THE_GIL)
             need_memory(x.v.chunk)
-            values = protocols.pickling.Copied(numpy_view(&x.v, False).__reduce__())
+            values = numpy_view(&x.v, False)
+            if strided and not self.flags.f_contiguous:  # NumPy pickles row by row what has gaps
+                values = np.asarray(values, order="C")
+            values = protocols.pickling.Copied(values.__reduce__())
         return protocols.pickling.rebuild, (values, self.ctx, *(leaf_grad(self) or ()))
 
     def __reduce_ex__(self, protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -92,8 +91,6 @@ class KVStore:
         self._trainers: dict[Key, Any] = {}
         # What was pushed since, and is not yet issued: priority, sum of this rank's arrays.
         self._pushed: dict[Key, tuple[int, NDArray]] = {}
-        if comm is not None:
-            comm._process.holders.append(weakref.ref(self))
 
     @property
     def rank(self) -> int:
@@ -163,7 +160,10 @@ class KVStore:
         for k, values in pairs:
             if k in self._pushed:
                 self._issue()
-            self._pushed[k] = rank, self._added(self._values[k], values)
+            total = self._added(self._values[k], values)
+            if self._comm is not None:
+                self._comm._process.holders[self] = None
+            self._pushed[k] = rank, total
         if self._comm is None:
             self._issue()
 
@@ -343,6 +343,8 @@ class KVStore:
         """Has all ranks add up what was pushed, and ``more``, which is stored if ``stores``."""
         pushed = {**self._pushed, **(more or {})}
         self._pushed.clear()
+        if self._comm is not None:
+            self._comm._process.holders.pop(self, None)
         failures: list[BaseException] = []
         for k in sorted(pushed, key=lambda k: -pushed[k][0]):
             total = pushed[k][1]

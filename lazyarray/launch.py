@@ -104,10 +104,9 @@ def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("program", help="a Python file (or, with -m, a module)")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     args = parser.parse_args(argv)
-    for name in ("n", "threads"):
-        value = getattr(args, name)
+    for name, value in (("-n", args.n), ("--threads", args.threads)):
         if value is not None and value < 1:
-            parser.error(f"-{name}: at least 1, not {value}")
+            parser.error(f"{name}: at least 1, not {value}")
     return args
 
 

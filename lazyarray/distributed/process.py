@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 import traceback
-import weakref
 from types import TracebackType
 from typing import Any
 
@@ -65,9 +64,9 @@ class Process:
         self.lost: dict[int, str] = {}
         self.left: dict[int, float] = {}  # when
         self.dying: str | None = None  # why this process ends
-        # What holds calls back, to issue them together: in the order in which they were made, which
-        # is the same on all ranks. The end has them issued.
-        self.holders: list[weakref.ref[Any]] = []
+        # What holds calls back, to issue them together: in the order in which it began to, which is
+        # the same on all ranks. The end has them issued, also if the program has dropped it.
+        self.holders: dict[Any, None] = {}
         # What all collectives write, of all communicators: so they run in program order.
         self.channel = engine.get().new_variable()
         # What all saves write: files are written in the program's order, and loads wait for them.
@@ -261,12 +260,11 @@ class Process:
 
     def close(self) -> None:
         if self.dying is None and self.thread.over is None:
-            for holder in self.holders:
-                if (found := holder()) is not None:
-                    try:
-                        found.issue()
-                    except Exception:  # what a user's updater raises; the end goes on
-                        traceback.print_exc()
+            for holder in list(self.holders):
+                try:
+                    holder.issue()
+                except Exception:  # what a user's updater raises; the end goes on
+                    traceback.print_exc()
         engine.get().cores = self._cores
         let_waiters_help(None)
         if self.dying is not None or self.thread.over is not None:

@@ -18,7 +18,6 @@ from lazyarray.context import chosen
 from lazyarray.functions._files import Refused, archive_comment, read_archive, read_npy, replacing
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import hosts
-from lazyarray.ops._layout import values
 
 if TYPE_CHECKING:
     from lazyarray._types import ArrayLike, DeviceLike, File
@@ -167,8 +166,11 @@ def _write(file: str | os.PathLike[str] | IO[bytes], value: np.ndarray, allow_pi
         os.unlink(name)  # what `save` wrote under this name before: load would find it first
 
 
-def _values(x: Any) -> np.ndarray:
-    return np.asanyarray(hosts.to_host(x, "save()"))
+def _values(x: Any, what: str = "save()") -> np.ndarray:
+    found = np.asanyarray(hosts.to_host(x, what))
+    # Copied as it lies in memory; but NumPy writes an array with gaps row by row.
+    gaps = isinstance(x, Tensor) and not x.flags.f_contiguous
+    return np.asarray(found, order="C") if gaps else found
 
 
 def load(
@@ -322,8 +324,8 @@ def _zipped(
     write = getattr(np, name)
     if _numpy_facts.SAVEZ_ALLOWS_PICKLE:
         write = functools.partial(write, allow_pickle=allow_pickle)
-    arrays = [values(a, what) for a in args]
-    named = {key: values(a, what) for key, a in kwds.items()}
+    arrays = [_values(a, what) for a in args]
+    named = {key: _values(a, what) for key, a in kwds.items()}
     if not isinstance(file, (str, os.PathLike)):
         write(file, *arrays, **named)
         return

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from lazyarray._types import ArrayLike
     from lazyarray.engine import Device
 
-    # ..., a buffer, a dtype, a shape, whether transposed
-    Laid = tuple["_Last | None", Any, str, tuple[int, ...], bool]
+    # ..., a buffer, a dtype, a shape, and the axes to put in order; True: backwards
+    Laid = tuple["_Last | None", Any, str, tuple[int, ...], tuple[int, ...] | bool]
 
 __all__ = ["to_json"]
 
@@ -115,10 +115,20 @@ def _holders_alone() -> int:
 
 def laid_out(values: np.ndarray) -> Laid:
     """What pickles hold of an array from protocol 5 on: its memory, if that is in one piece."""
-    turned = values.flags.f_contiguous and not values.flags.c_contiguous
-    rows: Any = values.T if turned else np.asarray(values, order="C")
+    places = range(values.ndim)
+    axes = sorted(places, key=values.strides.__getitem__, reverse=True)
+    rows: Any = values.transpose(axes)  # as they lie
+    back: Any = tuple(sorted(places, key=axes.__getitem__))
+    if values.flags.c_contiguous:
+        rows, back = values, False
+    buffer: Any
+    if rows.flags.c_contiguous:
+        buffer = pickle.PickleBuffer(rows)
+    else:  # a copy goes within the pickle, as NumPy's: beside it, it might come as `bytes`
+        rows, back = np.ascontiguousarray(values), False
+        buffer = bytearray(rows)
     last = _Last() if rows.nbytes >= _LARGE else None
-    return last, pickle.PickleBuffer(rows), rows.dtype.str, rows.shape, turned
+    return last, buffer, rows.dtype.str, rows.shape, back
 
 
 _LARGE = 1 << 18  # bytes: less is copied before all that is gone through
@@ -132,7 +142,7 @@ def on_buffer(
     A buffer that came beside the pickle is shared with whoever has it, as NumPy's, so each op on
     the array has run when its call returns. RuntimeError for a GPU that is not there.
     """
-    last, buffer, dtype, shape, turned = laid
+    last, buffer, dtype, shape, back = laid
     device = cast("Device", as_device(device))
     if type(buffer) is bytearray and last is not None:
         x = last.on(buffer, dtype, shape, device)
@@ -140,7 +150,9 @@ def on_buffer(
         values: np.ndarray = np.ndarray(shape, dtype, buffer)
         small = type(buffer) is bytearray
         x = _rows.array(values, None, device) if small else on_memory(values, device)
-    return _collecting(x.T if turned else x, grad, grad_req)
+    if back:
+        x = x.T if back is True else x.transpose(back)
+    return _collecting(x, grad, grad_req)
 
 
 # The names in pickles, which outlive the files here.

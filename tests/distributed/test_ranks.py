@@ -293,3 +293,10 @@ def test_the_digits_are_learnt_as_by_one_process():
         assert float(one[0]) == pytest.approx(float(many[0]), rel=0.01, abs=2e-3)
         assert float(one[1]) == pytest.approx(float(many[1]), abs=0.6)  # of a hundred
     assert float(found[2][-1][1]) > 93
+
+
+@pytest.mark.parametrize("option", ["-n", "--threads"])
+def test_the_launcher_names_the_option_that_it_refuses(option, capsys):
+    with pytest.raises(SystemExit):
+        launch.main([option, "0", "program.py"])
+    assert f"error: {option}: at least 1, not 0" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """One process, without MPI: the same programs run."""
 
 import contextlib
+import gc
 import os
 import pickle
 import queue
@@ -275,7 +276,9 @@ def test_samplers_take_integers(given):
         D.DistributedSampler(**{"length": 5, "size": 2, "rank": 0, **given})
 
 
-def test_the_end_issues_what_a_store_holds():
+@pytest.mark.parametrize("drops", [False, True])
+def test_the_end_issues_what_a_store_holds(drops):
+    """Also if it is gone here: on another rank it may not be, and that one would wait."""
     seen = []
     kv = la.kvstore.create("dist_sync")
     kv.init("w", la.zeros(2))
@@ -285,6 +288,9 @@ def test_the_end_issues_what_a_store_holds():
     kv.issue()
     assert seen == [("w", [1.0, 1.0])]
     kv.push("w", la.ones(2) * 2)
+    if drops:
+        del kv
+        gc.collect()
     D.shutdown()
     assert seen[1:] == [("w", [2.0, 2.0])]
     D.init("single")

@@ -23,6 +23,28 @@ def test_savez(name, tmp_path):
         getattr(la, name)(io.BytesIO(), la.ones(2) * 2)
 
 
+@pytest.mark.parametrize("name", ["save", "savez"])
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x.T,
+        lambda x: x.T[:, ::2],
+        lambda x: x.T[::-1],
+        lambda x: x[::2],
+        lambda x: x[0].sum(),
+    ],
+)
+def test_files_are_laid_out_as_numpys(name, view):
+    """Row by row, but for arrays that lie column by column without gaps."""
+    laid = []
+    for xp in (la, np):
+        file = io.BytesIO()
+        getattr(xp, name)(file, view(xp.arange(24.0).reshape(4, 6)))
+        found = np.load(io.BytesIO(file.getvalue()))
+        laid.append((found if name == "save" else found["arr_0"]).strides)
+    assert laid[0] == laid[1]
+
+
 ONE = la.cpu(1)
 
 

@@ -34,6 +34,24 @@ def test_pickle(protocol):
         assert y.var != x.var
 
 
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (2, 0, 1), (1, 2, 0)])
+@pytest.mark.parametrize("step", [1, 2, -1])
+@pytest.mark.parametrize("n", [4, 60])  # bytes that are copied, or kept
+def test_pickled_arrays_lie_as_numpys(protocol, axes, step, n):
+    def there_and_back(xp):
+        x = xp.arange(12 * n * n).reshape(2 * n, 1, 6 * n).transpose(axes)[::step]
+        return x, pickle.loads(pickle.dumps(x, protocol))
+
+    (given, got), (_, want) = there_and_back(la), there_and_back(np)
+    np.testing.assert_array_equal(got.asnumpy(), given.asnumpy())
+    assert _steps(got) == _steps(want)
+
+
+def _steps(x):
+    return [step for step, length in zip(x.strides, x.shape, strict=True) if length > 1]
+
+
 @pytest.mark.parametrize("protocol", [2, 4])
 @pytest.mark.parametrize("step", [1, 2])
 def test_a_pickle_is_of_one_moment(protocol, step):
@@ -96,6 +114,17 @@ def test_buffers_beside_a_pickle_are_not_copied(name):
     np.frombuffer(received, x.dtype)[0] = 7  # whoever has the buffer may write to it ...
     assert y[0, 0] == 7 and z[0, 0] == x[0, 0] + 1  # ... after what was pushed before
     np.testing.assert_array_equal(y.asnumpy()[1:], x.asnumpy()[1:])
+
+
+@pytest.mark.parametrize("n", [100, 400_000])
+@pytest.mark.parametrize("step", [1, 2, -1])
+def test_what_is_copied_goes_within_the_pickle(n, step):
+    """As NumPy's: beside it, it may come as bytes, on which no array can be written to."""
+    for xp in (np, la):
+        told, buffers = beside(xp.arange(n)[::step])
+        y = pickle.loads(told, buffers=[bytes(b) for b in buffers])
+        assert (len(buffers), y.flags.writeable) == ((1, False) if step == 1 else (0, True))
+        assert y.tolist() == list(range(n))[::step]
 
 
 @pytest.mark.host
