@@ -50,9 +50,11 @@ def check_fits(value: Shape, shape: tuple[int | None, ...], whole: bool = False)
 
 def wrapped(i: np.ndarray, n: int, mode: str) -> np.ndarray:
     """For "wrap", indices from 0 to n: NumPy (2.4) takes a step of n at a time, however far."""
-    if mode == "wrap" and n and np.can_cast(i.dtype, np.intp):
-        return np.remainder(i, n, dtype=np.intp)
-    return i
+    if mode != "wrap" or not n or not i.size or not np.can_cast(i.dtype, np.intp):
+        return i
+    if -n <= i.min() and i.max() < 2 * n:  # one step each, which takes less than the divisions
+        return i
+    return np.remainder(i, n, dtype=np.intp)
 
 
 def indices_in(o: Any) -> Any:
