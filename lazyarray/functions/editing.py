@@ -67,6 +67,8 @@ def tile(A: ArrayLike, reps: int | Sequence[int]) -> NDArray:
     """
     x = asarray(A)
     given: Any = reps
+    if isinstance(given, (Tensor, np.ndarray)):
+        given = _layout.values(given, "tile()").tolist()  # bools are numbers then, as to NumPy
     times = tuple([operator.index(t) for t in (given if np.ndim(given) else (given,))])
     ndim = max(x.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times
