@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor, shape_text
 from lazyarray.ops._layout import Shape
+from lazyarray.ops._rows import holds_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -116,6 +117,11 @@ def copy_mode(copy: Any) -> bool | None:
     if copy is None or copy is np._CopyMode.IF_NEEDED:  # which has no truth
         return None
     return bool(copy)
+
+
+def is_scalar(o: Any) -> bool:
+    """Whether it is a scalar, one of ours or NumPy's."""
+    return isinstance(o, np.generic) or holds_scalar(o)
 
 
 def is_weak(o: Any) -> bool:
