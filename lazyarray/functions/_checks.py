@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor, shape_text
 from lazyarray.ops._layout import Shape
+from lazyarray.ops._rows import holds_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,9 +51,11 @@ def check_fits(value: Shape, shape: tuple[int | None, ...], whole: bool = False)
 
 def wrapped(i: np.ndarray, n: int, mode: str) -> np.ndarray:
     """For "wrap", indices from 0 to n: NumPy (2.4) takes a step of n at a time, however far."""
-    if mode == "wrap" and n and np.can_cast(i.dtype, np.intp):
-        return np.remainder(i, n, dtype=np.intp)
-    return i
+    if mode != "wrap" or not n or not i.size or not np.can_cast(i.dtype, np.intp):
+        return i
+    if -n <= i.min() and i.max() < 2 * n:  # one step each, which takes less than the divisions
+        return i
+    return np.remainder(i, n, dtype=np.intp)
 
 
 def indices_in(o: Any) -> Any:
@@ -114,6 +117,11 @@ def copy_mode(copy: Any) -> bool | None:
     if copy is None or copy is np._CopyMode.IF_NEEDED:  # which has no truth
         return None
     return bool(copy)
+
+
+def is_scalar(o: Any) -> bool:
+    """Whether it is a scalar, one of ours or NumPy's."""
+    return isinstance(o, np.generic) or holds_scalar(o)
 
 
 def is_weak(o: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from lazyarray.functions._checks import is_scalar
 from lazyarray.functions.conversion import array as made
 from lazyarray.lazy._lazy import returned
 from lazyarray.ops import _layout
@@ -46,7 +47,7 @@ def real(val: ArrayLike) -> NDArray | float:
         return number.real
     x = asarray(val)
     part = _part(x, 0) if x.dtype.kind == "c" else x
-    return returned(part) if holds_scalar(val) else part
+    return returned(part) if is_scalar(val) else part
 
 
 @overload
@@ -71,12 +72,12 @@ def imag(val: ArrayLike) -> NDArray | float:
         return number.imag
     x = asarray(val)
     if x.dtype.kind == "c":
-        return returned(_part(x, 1)) if holds_scalar(val) else _part(x, 1)
+        return returned(_part(x, 1)) if is_scalar(val) else _part(x, 1)
     order = range(x.ndim)[::-1] if probe(x).flags.fnc else None
     zeros = _layout.new(x.shape, x.dtype, order, x.device)
     assign_to(zeros, 0)
     zeros.setflags(write=False)  # as NumPy's: they are no part of the array
-    return returned(zeros) if holds_scalar(val) else zeros
+    return returned(zeros) if is_scalar(val) else zeros
 
 
 def _part(x: NDArray, index: int) -> NDArray:

@@ -105,7 +105,8 @@ def cov(
             factor = total - ddof
         with np.errstate(all="ignore"):
             factor = where(factor <= 0, np.inf, _divide(1, factor))
-    x = x - average_[:, None]
+    # NumPy subtracts in place: what weights made of the averages does not make x wider.
+    x = astype(x - average_[:, None], x.dtype, copy=False)
     xt = x.T if w is None else (x * w).T
     result = dot(x, xt.conj() if xt.dtype.kind == "c" else xt)
     result *= factor

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import as_device
+from lazyarray.functions._checks import is_scalar
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _rows
 from lazyarray.ops._layout import gil_op, values
 
@@ -57,8 +58,10 @@ def astype(
     array = _rows.asarray(x)
     place = as_device(device)
     if place is None or place == array.device:
-        return _rows.astype(array, dtype, copy=copy)
-    return _share.copied_to(_rows.astype(array, dtype, copy=False), place)
+        cast = _rows.astype(array, dtype, copy=copy)
+    else:
+        cast = _share.copied_to(_rows.astype(array, dtype, copy=False), place)
+    return cast if cast.ndim or not is_scalar(x) else returned(cast)
 
 
 def _typed(x: Any) -> Any:

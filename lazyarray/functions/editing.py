@@ -19,7 +19,7 @@ from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import looked_at
 from lazyarray.ops._moves import picked
-from lazyarray.ops._rows import asarray, assign_to, empty, full, probe
+from lazyarray.ops._rows import asarray, assign_to, at_once, empty, full, probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -67,6 +67,8 @@ def tile(A: ArrayLike, reps: int | Sequence[int]) -> NDArray:
     """
     x = asarray(A)
     given: Any = reps
+    if isinstance(given, (Tensor, np.ndarray)):
+        given = _layout.values(given, "tile()").tolist()  # bools are numbers then, as to NumPy
     times = tuple([operator.index(t) for t in (given if np.ndim(given) else (given,))])
     ndim = max(x.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times
@@ -104,6 +106,9 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> NDArray
         times = given
         total = x.shape[axis] * times
     else:
+        found: NDArray | None = at_once(np.repeat, (x, given, axis), hosted=True)
+        if found is not None:
+            return found
         given = _layout.values(given, "repeat()") if isinstance(given, Tensor) else given
         each = np.array(given)
         counts = each.astype(np.intp)
@@ -198,6 +203,8 @@ def delete(arr: ArrayLike, obj: Places, axis: int | None = None) -> NDArray:
         gone = np.zeros(n, np.bool_)
         gone[where] = True
         left = n - int(np.count_nonzero(gone))
+    elif np.shape(where) == (n,) and np.asarray(where).dtype == np.bool_:
+        left = n - int(np.count_nonzero(where))
     else:  # also NumPy's errors
         left = np.delete(np.empty(n, np.bool_), where).size
     alike: Any = slice(0, 0) if few else []

@@ -11,7 +11,7 @@ from lazyarray import _numpy_facts
 from lazyarray.functions._checks import copy_mode
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
-from lazyarray.ops._layout import Shape, viewed
+from lazyarray.ops._layout import Shape, as_given, viewed
 from lazyarray.ops._rows import (
     asarray,
     assign_to,
@@ -69,7 +69,7 @@ def reshape(
     array([[0, 1, 2],
            [3, 4, 5]])
     """
-    x, copy = asarray(x), copy_mode(copy)
+    x, copy = as_given(x), copy_mode(copy)
     if not copy:
         try:
             return seen(x, _in_place(probe(x), shape, order))
@@ -273,7 +273,7 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> NDArray:
     >>> la.transpose(la.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    x = asarray(a)
+    x = as_given(a)
     if axes is None:
         return x.T
     wanted: Any = axes

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from lazyarray.context import chosen
+from lazyarray.functions._checks import is_weak
 from lazyarray.functions.conversion import place_of
 from lazyarray.lazy._lazy import Giving, Tensor, paused
 from lazyarray.ops import _layout, _rows
@@ -275,16 +276,16 @@ def linspace(
 
 def _step(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
     parts = num - 1 if endpoint else num
+    # Python's numbers are weak; all else has a dtype, or is a sequence.
+    ends = [e if is_weak(e) or hasattr(e, "dtype") else np.array(e) for e in (stop, start)]
     if isinstance(start, Tensor) or isinstance(stop, Tensor):
         if parts <= 0:
             return math.nan
-        ends = [np.array(e) if isinstance(e, (list, tuple)) else e for e in (stop, start)]
         known = [e.dtype if isinstance(e, (Tensor, np.ndarray)) else e for e in ends]
         return op.subtract(*ends, dtype=np.result_type(*known, 1.0)) / parts
     if parts < 2:
         return np.linspace(start, stop, num, endpoint=endpoint, retstep=True)[1]
-    ends = [np.array(e) if isinstance(e, (list, tuple)) else e for e in (stop, start)]
-    common = np.result_type(*ends, 1.0)  # Python's numbers are weak in it
+    common = np.result_type(*ends, 1.0)
     last, first = [np.asanyarray(e) * 1.0 for e in ends]
     return np.subtract(last, first, dtype=common) / parts
 

@@ -12,6 +12,7 @@ from lazyarray.functions._checks import (
     as_dtype_of,
     check_bounds,
     check_fits,
+    is_scalar,
     listed,
     wrapped,
 )
@@ -153,7 +154,7 @@ def _store_masked(name: str, function: Callable[..., Any], a: NDArray, mask: Any
     x, m = operands(_changed(name, a), mask)
     if m.size != x.size:
         raise ValueError(f"{name}: mask and data must be the same size")
-    if isinstance(v, np.generic) or holds_scalar(v):  # as a number: of any dtype
+    if is_scalar(v):  # as a number: of any dtype
         v = v.astype(x.dtype)
     (v,) = operands(as_dtype_of(x, v))
     if not np.can_cast(v.dtype, x.dtype, "safe"):

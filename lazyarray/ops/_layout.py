@@ -42,8 +42,14 @@ Shape = tuple[int, ...]
 
 def viewed(x: Any, function: Callable[..., np.ndarray], *args: Any, **kwargs: Any) -> NDArray:
     """The view of ``x`` that NumPy's view function gives of an array of its layout."""
-    x = asarray(x)
+    x = as_given(x)
     return seen(x, function(probe(x), *args, **kwargs))
+
+
+def as_given(x: Any) -> NDArray:
+    """``x`` as an array; NumPy's scalars, whose views are scalars, as one of ours."""
+    made = asarray(x)
+    return returned(made) if made is not x and isinstance(x, np.generic) else made
 
 
 # ---- operands -----------------------------------------------------------------------------------

@@ -302,12 +302,16 @@ cdef Tensor extremum(Tensor x, int what):
 
 cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
     """Where one number belongs in a vector of float64 or int64, however long."""
-    cdef Tensor x = first_array(args) if n == 2 else None
+    cdef Tensor x = first_array(args) if n == 2 or n == 3 else None
     cdef npy_intp low = 0, high, middle
     cdef char* p
     cdef double at = 0
     cdef int64_t whole = 0
-    cdef bint found, is_whole
+    cdef bint found, is_whole, right = False
+    if n == 3:
+        if type(<object>args[2]) is not str or <str>args[2] not in ("left", "right"):
+            return None
+        right = <str>args[2] == "right"
     if x is None or x.v.layout.ndim != 1 or not may_run_now() or not x.v.near() or x.v.dtype != D_F8 and x.v.dtype != D_IL:
         return None
     is_whole = x.v.dtype == D_IL
@@ -317,7 +321,10 @@ cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
     while low < high:
         middle = low + (high - low) // 2
         p = x.v.elements() + middle * x.v.layout.strides()[0]
-        found = (<int64_t*>p)[0] < whole if is_whole else (<double*>p)[0] < at
+        if right:
+            found = (<int64_t*>p)[0] <= whole if is_whole else (<double*>p)[0] <= at
+        else:
+            found = (<int64_t*>p)[0] < whole if is_whole else (<double*>p)[0] < at
         if found:
             low = middle + 1
         else:

@@ -48,6 +48,13 @@ def test_weights(more):
             same_host("cov", m, fweights=f_, aweights=a_, **more)
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "F"])
+def test_weights_do_not_make_what_is_computed_in_wider(dtype):
+    m, w = rng.standard_normal((3, 1000)), rng.random(1000)
+    for more in ({"aweights": w}, {"fweights": rng.integers(0, 4, 1000)}):
+        check("cov", m, dtype=dtype, **more, strides=False)
+
+
 def same_host(name, m, **kwargs):
     """With the weights not as NDArrays."""
     want = call(getattr(np, name), (m,), kwargs)

@@ -32,6 +32,16 @@ def test_tile(reps):
         check("tile", a, reps)
 
 
+@pytest.mark.parametrize("reps", [np.array([2, 0, 1]), np.array([True, False]), np.array(3)])
+def test_tiles_by_arrays(reps):
+    want = np.tile(np.arange(6).reshape(2, 3), reps)
+    for given in (reps, la.array(reps), reps.tolist()):
+        np.testing.assert_array_equal(la.tile(la.arange(6).reshape(2, 3), given), want)
+    for xp in (np, la):
+        with pytest.raises(TypeError):
+            xp.tile(xp.ones(2), xp.array([2.0]))
+
+
 @pytest.mark.parametrize(
     "repeats", [2, 0, 1, [1, 2], [3, 0, 1], np.array([2]), -1, [1.5, 2], [[1]]]
 )

@@ -39,7 +39,9 @@ def test_long_lines_have_numpys_bits(num, endpoint):
                 assert got.dtype == want.dtype and got.asnumpy().tobytes() == want.tobytes()
 
 
-@pytest.mark.parametrize("start", [0, 1.5, [1, 2], np.float32(2), np.arange(2, dtype="f4"), 2j])
+@pytest.mark.parametrize(
+    "start", [0, 1.5, [1, 2], np.float32(2), np.arange(2, dtype="f4"), 2j, range(2), True]
+)
 @pytest.mark.parametrize("stop", [3, -2.5, [5, 6.5], np.float32(7), np.float16(1)])
 def test_the_step_of_a_line(start, stop):
     for num in (2, 5, 10_000):
@@ -58,6 +60,7 @@ def test_the_step_of_a_line(start, stop):
         (np.int8([100, -100]), np.int8([-100, 100])),
         (np.array([True, False]), 3.5),
         ([1, 2], np.array([0, 1], "i2")),
+        (range(2), np.float32([5, 6])),
         (np.float32([1, 2]), 3),
     ],
 )

@@ -308,6 +308,13 @@ LARGE = [
     "xp.sort(v)",
     "xp.interp(v, xp.linspace(0, 1, 5), xp.arange(5.0))",
     "xp.searchsorted(xp.sort(v), v[:9])",
+    "xp.searchsorted(xp.sort(v), 0.5, side='right')",
+    "xp.repeat(v, k % 3)",
+    "xp.repeat(v.reshape(2, -1), [1, 2], axis=0)",
+    "xp.delete(v, v > 0.5)",
+    "xp.delete(v.reshape(-1, 2), [True, False], axis=1)",
+    "xp.take(v, k - len(v) // 2, mode='wrap')",
+    "xp.take(v, 3 * k, mode='wrap')",
 ]
 
 

@@ -127,14 +127,20 @@ def test_where_a_number_belongs(dtype, direct):
         for x in vectors:
             ours = la.array(x) if x.flags.c_contiguous else la.array(np.repeat(x, 2))[::2]
             for v in numbers:
-                want = np.searchsorted(x, v)
-                for w in (v, la.array(v)[()], la.array([v])[0], np.array([v])[0]):
-                    for got in (la.searchsorted(ours, w), ours.searchsorted(w)):
-                        assert isinstance(got, la.Scalar) and got.dtype == want.dtype
-                        assert got.item() == want, (n, v, type(w))
+                for side in ("left", "right"):
+                    want = np.searchsorted(x, v, side)
+                    for w in (v, la.array(v)[()], la.array([v])[0], np.array([v])[0]):
+                        given = [la.searchsorted(ours, w, side), ours.searchsorted(w, side=side)]
+                        given += [ours.searchsorted(w)] if side == "left" else []
+                        for got in given:
+                            assert isinstance(got, la.Scalar) and got.dtype == want.dtype
+                            assert got.item() == want, (n, v, type(w))
     for xp in (np, la):
         with pytest.raises(ValueError, match="too deep"):
             np.asarray(xp.searchsorted(xp.ones((2, 2)), 1.0))
+        for side in ("middle", None, 1):
+            with pytest.raises((ValueError, TypeError)):
+                xp.searchsorted(xp.ones(2), 1.0, side)
 
 
 def test_counts_of_integers(direct):

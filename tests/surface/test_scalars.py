@@ -46,3 +46,18 @@ def test_scalars_are_numpys(name, numpys):
                 assert isinstance(got, type(want)), f"{expression}: {type(got)}, not {type(want)}"
             else:
                 assert not isinstance(got, la.Scalar), expression
+
+
+@pytest.mark.parametrize("call", [
+    "xp.real(s)", "xp.imag(s)", "xp.astype(s, 'f4')", "xp.astype(s, s.dtype, copy=False)",
+    "xp.squeeze(s)", "xp.reshape(s, ())", "xp.transpose(s)", "xp.moveaxis(s, (), ())",
+])  # fmt: skip
+@pytest.mark.parametrize("scalar", [np.float32(2.5), np.complex64(1j), np.int8(3)], ids=repr)
+def test_functions_of_numpys_scalars(call, scalar):
+    want = eval(call, {"xp": np, "s": scalar})
+    for s in (scalar, la.array([scalar])[0]):
+        got = eval(call, {"xp": la, "s": s})
+        assert isinstance(got, la.Scalar) and got.dtype == want.dtype and got.item() == want
+        with la.set_scalars("numpy"):
+            got = eval(call, {"xp": la, "s": s})
+        assert type(got) is type(want) and got == want
