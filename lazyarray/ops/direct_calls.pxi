@@ -202,8 +202,9 @@ failing_product(<PyTypeObject*>MatMul, <ternaryfunc>wrong_call)
 
 cdef PyObject* call_row(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
     """An elementwise op's call, or NumPy's."""
-    if is_hosts_alone((<Ufunc>function).ufunc, args, flags, names):
-        return of_hosts((<Ufunc>function).ufunc, args, flags)
+    if is_hosts_alone((<Ufunc>function).ufunc, args, flags, names) \
+            or begins_unheld(args, flags) and is_unhelds_alone((<Ufunc>function).ufunc, args, flags, names):
+        return of_hosts((<Ufunc>function).ufunc, args, flags, names)
     if derived_made:
         found = overridden(<Ufunc>function, (<Ufunc>function).nin, args, flags, names)
         if found is not NotImplemented:
@@ -259,7 +260,10 @@ def set_hint(t, str name, hint):
 
 
 cdef PyObject* call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
-    return called(<Public>function, <vectorcallfunc>call_or_record, args, flags, names)
+    cdef Direct self = <Direct>function
+    if begins_unheld(args, flags) and not self.writes and is_unhelds_alone(self.host, args, flags, names):
+        return of_hosts(self.host, args, flags, names)
+    return called(self, <vectorcallfunc>call_or_record, args, flags, names)
 
 
 cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
