@@ -302,10 +302,15 @@ cdef inline bint begins_unheld(PyObject** args, size_t flags) noexcept:
     return is_unheld(o) or type(o) is tuple and len(<tuple>o) > 0 and is_unheld((<tuple>o)[0])
 
 
+cdef inline bint numpy_may() noexcept:
+    """Whether NumPy may make what is asked for: nobody captures, and new arrays are on the host."""
+    return not recorder().captures and current_device() == cpu0()
+
+
 cdef bint is_unhelds_alone(object host, PyObject** args, size_t flags, PyObject* names) except -1:
     """Whether a call is of such arrays and of options, all as NumPy takes them: lazyarray has no part in it."""
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags), named = 0 if names is NULL else len(<tuple>names)
-    if host is None or recorder().captures or not (current_device() == cpu0()):
+    if host is None or not numpy_may():
         return False
     for i in range(named):
         if (<tuple>names)[i] in _LONG_WAY:
@@ -318,6 +323,15 @@ cdef bint is_unhelds_alone(object host, PyObject** args, size_t flags, PyObject*
                     return False
         elif not is_plain_to_numpy(o):
             return False
+    return True
+
+
+cdef bint all_plain(object groups) except -1:
+    """Whether all arguments, of several groups, are as NumPy takes them."""
+    for group in groups:
+        for o in group:
+            if not is_plain_to_numpy(o):
+                return False
     return True
 
 
