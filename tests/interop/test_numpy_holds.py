@@ -531,3 +531,17 @@ def test_calls_of_such_arrays_alone_are_numpys_at_once(call):
     for g, w in zip(got, want, strict=True) if type(want) is tuple else [(got, want)]:
         assert isinstance(g, np.ndarray if w.dtype.kind in "USOVM" else la.NDArray)
         np.testing.assert_array_equal(np.asarray(g), w)
+
+
+@quiet
+@pytest.mark.host
+@pytest.mark.parametrize("make", ["array", "asarray", "asanyarray"])
+def test_arrays_of_strings_are_made_without_trying_ours_first(make):
+    seen = []
+    sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_name))
+    try:
+        made = getattr(la, make)([["a", "b"], ["c", "d"]])
+    finally:
+        sys.setprofile(None)
+    assert "handed_over" not in seen
+    assert type(made) is np.ndarray and made.tolist() == [["a", "b"], ["c", "d"]]
