@@ -386,7 +386,8 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     try:
         if not take_operands(&given, args, every, self.apart):
             return None
-        return answer(self.method if as_method else self.bare if names is NULL else self.numpys, as_method, &given, n, names, self.waits)
+        return answer(self.method if as_method else self.bare if names is NULL else self.numpys, as_method, &given, n, names,
+                      self.waits, True)
     finally:
         give_back(&given)
 
@@ -481,8 +482,12 @@ cdef object refused(object exc):
     return None
 
 
-cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, PyObject* names, str waits):
-    """What NumPy gives for the operands, as ours; None where it gives nothing that can be so."""
+cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, PyObject* names, str waits,
+                   bint or_numpys=False):
+    """What NumPy gives for the operands, as ours; None where it gives nothing that can be so.
+
+    ``or_numpys``: or as NumPy's, a new array of strings and the like.
+    """
     cdef bint fits = True
     cdef Asked asked
     asked.given, asked.function, asked.as_method, asked.n, asked.names = given, <PyObject*>function, as_method, n, names
@@ -495,10 +500,13 @@ cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, 
         return refused(exc)
     result = <object>asked.result
     Py_DECREF(result)
-    result = as_ours(result, given.scan.device, &fits, given.scan.loans > 0)
+    found = as_ours(result, given.scan.device, &fits, given.scan.loans > 0)
     if fits and waits is not None:
         seen_as_wait(waits)
-    return result if fits else None
+    if not fits and or_numpys and is_unheld(result) and cnp.PyArray_BASE(<cnp.ndarray>result) is NULL \
+            and not (given.scan.arrays and cnp.PyArray_TYPE(<cnp.ndarray>result) == cnp.NPY_OBJECT):
+        return _taught["note"](result)  # (an array of objects holds ours themselves)
+    return found if fits else None
 
 
 cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MAX,

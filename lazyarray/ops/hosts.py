@@ -247,5 +247,5 @@ def as_object(*kinds: type) -> None:
     _rows.teach(numbers=tuple(_objects))
 
 
-_rows.teach(handed_over=handed_over, of_hosts=of_hosts)
+_rows.teach(handed_over=handed_over, of_hosts=of_hosts, note=note)
 as_object()

@@ -545,3 +545,27 @@ def test_arrays_of_strings_are_made_without_trying_ours_first(make):
         sys.setprofile(None)
     assert "handed_over" not in seen
     assert type(made) is np.ndarray and made.tolist() == [["a", "b"], ["c", "d"]]
+
+
+@quiet
+@pytest.mark.host
+@pytest.mark.skipif(
+    isinstance(la.engine.get(), la.engine.NaiveEngine), reason="it takes no call at once"
+)
+def test_strings_that_numpy_makes_of_numbers_are_made_once():
+    x, seen = la.arange(4) > 1, []
+    sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_name))
+    try:
+        made, full = la.where(x, "yes", "no"), la.full(2, "ab")
+    finally:
+        sys.setprofile(None)
+    assert "handed_over" not in seen
+    assert made.tolist() == ["no", "no", "yes", "yes"] and full.tolist() == ["ab", "ab"]
+    one = la.ones(2)[0]
+    assert isinstance(la.array([one, "x"], dtype=object)[0], la.Scalar)  # ours, not its value
+
+
+@pytest.mark.host
+def test_strings_that_numpy_makes_of_numbers_are_noted():
+    with pytest.warns(la.HostArrayWarning, match="no dtype <U3"):
+        la.where(la.arange(4) > 1, "yes", "no")
