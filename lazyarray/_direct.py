@@ -66,9 +66,10 @@ _HOSTED = frozenset(
     f"""{_FFT} {_FFT_TO_REAL}
     append argmax argmin argpartition argwhere around ascontiguousarray asfortranarray bincount
     byteswap choose compress delete diagflat digitize ediff1d extract flatnonzero gradient histogram
-    histogram2d histogram_bin_edges hstack insert interp isin matvec median nanargmax nanargmin
-    nanmedian nanpercentile nanquantile nonzero norm packbits partition percentile quantile
-    ravel_multi_index round searchsorted take trace tril tril_indices_from triu triu_indices_from
+    histogram2d histogram_bin_edges hstack insert interp intersect1d isin matvec median nanargmax
+    nanargmin nanmedian nanpercentile nanquantile nonzero norm packbits partition percentile
+    quantile ravel_multi_index round searchsorted setdiff1d setxor1d take trace tril
+    tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts unique_inverse
     unravel_index vdot vecdot vecmat vector_norm vstack where""".split()
 )
 # ... with so many arguments alone: `where` and `round` of others are loops of ours.

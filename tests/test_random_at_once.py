@@ -340,6 +340,30 @@ def test_order_with_draws_on_workers():
 
 
 @asynchronous
+@pytest.mark.parametrize("make", ["default_rng", "RandomState"])
+def test_vectors_of_arrays_are_drawn_at_once_where_nothing_can_be_wrong(make):
+    mine, numpys = getattr(la.random, make)(3), getattr(np.random, make)(3)
+    mean, cov = [0.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]
+    m, c = la.array(mean), la.array(cov)
+    for size in (None, 5, (2, 3)):
+        before = gil_ops()
+        got = mine.multivariate_normal(m, c, size=size)
+        assert gil_ops() == before
+        same(got, numpys.multivariate_normal(mean, cov, size=size))
+    wrong = mine.multivariate_normal(m, c * np.nan)  # NumPy draws first, then it looks at it
+    with pytest.raises(np.linalg.LinAlgError):
+        numpys.multivariate_normal(mean, np.multiply(cov, np.nan))
+    with pytest.raises(np.linalg.LinAlgError):
+        wrong.asnumpy()
+    wrong = mine.multivariate_normal(m, -c, check_valid="raise")
+    with pytest.raises(ValueError, match="positive"):
+        numpys.multivariate_normal(mean, np.negative(cov), check_valid="raise")
+    with pytest.raises(ValueError, match="positive"):
+        wrong.asnumpy()
+    same(mine.standard_normal(3), numpys.standard_normal(3))
+
+
+@asynchronous
 def test_wrong_values_in_arrays_are_the_results_error():
     mine, numpys = la.random.default_rng(0), np.random.default_rng(0)
     minus = la.array([-1.0, 1.0])

@@ -77,11 +77,11 @@ def array(
         dtype is None
         and ctx is None
         and device is like is None
-        and copy is True
+        and (copy is True or copy is None)
         and order == "K"
         and not (ndmin or ndmax)
     ):
-        simple = _rows.plain_array(obj)
+        simple = _rows.plain_array(obj) if copy else None
         if simple is not None:
             return simple
         if _rows.is_of_strings(obj) and not is_capturing():

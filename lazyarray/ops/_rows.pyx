@@ -30,6 +30,7 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from lazyarray.engine._engine cimport CDevice, Device, intern_name
 from lazyarray.lazy._lazy cimport (
+    is_known,
     is_of,
     is_on_chunk,
     lazy,

@@ -328,6 +328,8 @@ def rolled(x, shift, axis):
     cdef Tensor t, out, flat, to
     cdef int at = 0, overflow = 0
     cdef npy_intp n, by
+    if isinstance(shift, Tensor) and known_integer(shift, &by):
+        shift = by
     if not isinstance(x, Tensor) or type(shift) is not int:
         return None
     t = x

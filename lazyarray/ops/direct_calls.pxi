@@ -202,8 +202,9 @@ failing_product(<PyTypeObject*>MatMul, <ternaryfunc>wrong_call)
 
 cdef PyObject* call_row(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
     """An elementwise op's call, or NumPy's."""
-    if is_hosts_alone((<Ufunc>function).ufunc, args, flags, names):
-        return of_hosts((<Ufunc>function).ufunc, args, flags)
+    if is_hosts_alone((<Ufunc>function).ufunc, args, flags, names) \
+            or begins_unheld(args, flags) and is_unhelds_alone((<Ufunc>function).ufunc, args, flags, names):
+        return of_hosts((<Ufunc>function).ufunc, args, flags, names)
     if derived_made:
         found = overridden(<Ufunc>function, (<Ufunc>function).nin, args, flags, names)
         if found is not NotImplemented:
@@ -259,7 +260,10 @@ def set_hint(t, str name, hint):
 
 
 cdef PyObject* call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
-    return called(<Public>function, <vectorcallfunc>call_or_record, args, flags, names)
+    cdef Direct self = <Direct>function
+    if begins_unheld(args, flags) and not self.writes and is_unhelds_alone(self.host, args, flags, names):
+        return of_hosts(self.host, args, flags, names)
+    return called(self, <vectorcallfunc>call_or_record, args, flags, names)
 
 
 cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
@@ -382,7 +386,8 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     try:
         if not take_operands(&given, args, every, self.apart):
             return None
-        return answer(self.method if as_method else self.bare if names is NULL else self.numpys, as_method, &given, n, names, self.waits)
+        return answer(self.method if as_method else self.bare if names is NULL else self.numpys, as_method, &given, n, names,
+                      self.waits, True)
     finally:
         give_back(&given)
 
@@ -477,8 +482,12 @@ cdef object refused(object exc):
     return None
 
 
-cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, PyObject* names, str waits):
-    """What NumPy gives for the operands, as ours; None where it gives nothing that can be so."""
+cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, PyObject* names, str waits,
+                   bint or_numpys=False):
+    """What NumPy gives for the operands, as ours; None where it gives nothing that can be so.
+
+    ``or_numpys``: or as NumPy's, a new array of strings and the like.
+    """
     cdef bint fits = True
     cdef Asked asked
     asked.given, asked.function, asked.as_method, asked.n, asked.names = given, <PyObject*>function, as_method, n, names
@@ -491,10 +500,13 @@ cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, 
         return refused(exc)
     result = <object>asked.result
     Py_DECREF(result)
-    result = as_ours(result, given.scan.device, &fits, given.scan.loans > 0)
+    found = as_ours(result, given.scan.device, &fits, given.scan.loans > 0)
     if fits and waits is not None:
         seen_as_wait(waits)
-    return result if fits else None
+    if not fits and or_numpys and is_unheld(result) and cnp.PyArray_BASE(<cnp.ndarray>result) is NULL \
+            and not (given.scan.arrays and cnp.PyArray_TYPE(<cnp.ndarray>result) == cnp.NPY_OBJECT):
+        return _taught["note"](result)  # (an array of objects holds ours themselves)
+    return found if fits else None
 
 
 cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MAX,

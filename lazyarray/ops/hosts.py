@@ -187,12 +187,16 @@ def handed_over(
     return _found(function, [args, kwargs], result, device or device_of(*arrays))
 
 
-def of_hosts(function: Callable[..., Any], *args: Any) -> Any:
-    """The same of NumPy's matrices, masked arrays and the like, and numbers alone, on the host."""
-    result = function(*args)
-    if type(result) is not np.ndarray and isinstance(result, np.ndarray):
-        return result
-    return _found(function, args, result, None)
+def of_hosts(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The same of NumPy's arrays of other classes or dtypes, and options alone, on the host."""
+    result = function(*args, **kwargs)
+    if isinstance(result, np.ndarray):
+        if type(result) is not np.ndarray:
+            return result
+        first = args[0][0] if type(args[0]) in (list, tuple) else args[0]
+        if function not in _MAKERS and not _rows.holdable(result) and not _rows.holdable(first):
+            return result  # no news
+    return _found(function, [args, kwargs], result, None)
 
 
 def _found(function: Callable[..., Any], given: Any, result: Any, device: Device | None) -> Any:
@@ -243,5 +247,5 @@ def as_object(*kinds: type) -> None:
     _rows.teach(numbers=tuple(_objects))
 
 
-_rows.teach(handed_over=handed_over, of_hosts=of_hosts)
+_rows.teach(handed_over=handed_over, of_hosts=of_hosts, note=note)
 as_object()

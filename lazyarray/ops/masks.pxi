@@ -64,7 +64,7 @@ cdef Instr* masked(Kernel* k, Tensor first, Tensor second, Tensor out, npy_intp 
     return instr
 
 
-cdef Tensor picked_now(Tensor x, Tensor mask, npy_intp step):
+cdef Tensor picked_now(Tensor x, Tensor mask, npy_intp step, bint known):
     """``x[mask]`` of a few elements that are at hand, one ``step`` apart; None for any other."""
     cdef npy_intp i, count, n = x.v.layout.size(), size = x.v.itemsize()
     cdef char* chosen = mask.v.elements()
@@ -85,7 +85,8 @@ cdef Tensor picked_now(Tensor x, Tensor mask, npy_intp step):
             else:
                 memcpy(to, from_ + i * step, size)
             to += size
-    seen_as_wait("?a boolean index")
+    if not known:
+        seen_as_wait("?a boolean index")
     return written(out)
 
 
@@ -95,13 +96,26 @@ cdef Tensor in_memory(Tensor t):
     return t
 
 
+cdef Tensor given_mask(Tensor x, object key):
+    """A key that is an array of ours, or for x on the host a mask of NumPy's: in C order. None for any other."""
+    if isinstance(key, Tensor):
+        return <Tensor>key
+    if type(key) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>key) != cnp.NPY_BOOL \
+            or not cnp.PyArray_NDIM(<cnp.ndarray>key) or not x.v.on_host() or recorder().captures:
+        return None
+    if not cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>key):
+        key = np.ascontiguousarray(key)
+    return written(from_numpy(key, x.v.device()))
+
+
 cdef Tensor picked(Tensor x, object key):
     """``x[mask]``, which waits for the mask: the result's length depends on it. None for other keys."""
     cdef Tensor mask, still
     cdef npy_intp n, count, step
-    if not isinstance(key, Tensor):
+    cdef bint known = not isinstance(key, Tensor)  # NumPy's mask is no wait
+    mask = given_mask(x, key)
+    if mask is None:
         return None
-    mask = <Tensor>key
     if recording() and wants_gradient(x):  # then NumPy's indexing tells which elements are meant
         return None
     same_device(x, mask)
@@ -109,16 +123,17 @@ cdef Tensor picked(Tensor x, object key):
         return None
     if x.v.on_host():
         if mask.v.layout.ndim < x.v.layout.ndim:
-            return picked_rows(x, mask)
+            return picked_rows(x, mask, known)
         if x.v.layout.same_shape(mask.v.layout):
             x = x if evenly(x, &step) else cast_c(x, x.v.dtype)
             mask = mask if contiguous(mask) else cast_c(mask, D_BOOL)
     if not masks_all(x, mask, &step):
         return None
-    cdef Tensor out = picked_now(x, mask, step)
+    cdef Tensor out = picked_now(x, mask, step, known)
     if out is not None:
         return out
-    wait(mask, False, "?a boolean index")
+    if not known:
+        wait(mask, False, "?a boolean index")
     if not masks_all(x, mask, &step):  # another thread gave one a new shape meanwhile
         return None
     n = x.v.layout.size()
@@ -152,7 +167,7 @@ cdef bint leads(Tensor mask, Tensor x, int axis) noexcept:
     return True
 
 
-cdef Tensor picked_rows(Tensor x, Tensor mask):
+cdef Tensor picked_rows(Tensor x, Tensor mask, bint known):
     """``x[mask]`` for a mask of the first axes, which it waits for: a gather of what is behind them.
 
     None if it's not, and where those axes don't lie in C order: NumPy's result has them as they lie.
@@ -167,7 +182,8 @@ cdef Tensor picked_rows(Tensor x, Tensor mask):
                 and x.v.layout.shape()[i] != 1 and x.v.layout.shape()[i + 1] != 1:
             return None
     mask = mask if contiguous(mask) else cast_c(mask, D_BOOL)
-    wait(mask, False, "?a boolean index")
+    if not known:
+        wait(mask, False, "?a boolean index")
     if not leads(mask, x, 0) or x.v.layout.size() == 0:  # another thread gave one a new shape meanwhile
         return None
     still = in_memory(settled(mask, False))
@@ -257,6 +273,9 @@ cdef bint masked_set(Tensor x, object key, object value) except -1:
     A number also goes where a mask of some axes is true, with full slices before it.
     """
     cdef Tensor mask
+    cdef bint known = type(key) is np.ndarray  # then a wrong number of values is an error at once
+    if known:
+        key = given_mask(x, key)
     if type(value) is float or type(value) is int or type(value) is bool:
         mask = mask_within(x, key)
         if mask is not None:
@@ -271,6 +290,9 @@ cdef bint masked_set(Tensor x, object key, object value) except -1:
     if not x.v.layout.same_shape(mask.v.layout):
         return isinstance(value, Tensor) and fill_rows_from(x, mask, <Tensor>value)
     if isinstance(value, Tensor):
+        if known and (<Tensor>value).v.layout.size() != 1 \
+                and (<Tensor>value).v.layout.size() != count_true(mask.v.elements(), mask.v.layout.size()):
+            return False
         return fill_from(x, mask, value)
     if type(value) is float or type(value) is int or type(value) is bool:
         fill_where(x, mask, value)

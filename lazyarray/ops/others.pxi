@@ -267,6 +267,10 @@ cdef object overridden(Row row, Py_ssize_t nin, PyObject** args, size_t flags, P
     return told_by_class(row, "__call__", tuple_of(args, min(n, nin)), named)
 
 
+cdef enum:
+    _IN_LISTS = 100  # elements of lists whose classes are asked
+
+
 cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* names) except -1:
     """Whether a call is of NumPy's matrices, masked arrays and the like, and of numbers: lazyarray has no part in it."""
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
@@ -283,14 +287,64 @@ cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* n
     return found
 
 
-cdef PyObject* of_hosts(object host, PyObject** args, size_t flags) except NULL:
-    found = handed(_taught["of_hosts"](host, *tuple_of(args, PyVectorcall_NARGS(flags))))
+cdef inline bint is_unheld(object o) noexcept:
+    """Whether ``o`` is a plain NumPy array of what lazyarray doesn't hold: of strings, objects, dates, records."""
+    return cnp.PyArray_CheckExact(o) and dtype_of_type_num((<cnp.ndarray>o).descr.type_num) < 0
+
+
+cdef inline bint begins_unheld(PyObject** args, size_t flags) noexcept:
+    """Whether a call's first argument is such an array, or begins with one."""
+    if not PyVectorcall_NARGS(flags):
+        return False
+    o = <object>args[0]
+    if type(o) is list:
+        return len(<list>o) > 0 and is_unheld((<list>o)[0])
+    return is_unheld(o) or type(o) is tuple and len(<tuple>o) > 0 and is_unheld((<tuple>o)[0])
+
+
+cdef inline bint numpy_may() noexcept:
+    """Whether NumPy may make what is asked for: nobody captures, and new arrays are on the host."""
+    return not recorder().captures and current_device() == cpu0()
+
+
+cdef bint is_unhelds_alone(object host, PyObject** args, size_t flags, PyObject* names) except -1:
+    """Whether a call is of such arrays and of options, all as NumPy takes them: lazyarray has no part in it."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags), named = 0 if names is NULL else len(<tuple>names)
+    if host is None or not numpy_may():
+        return False
+    for i in range(named):
+        if (<tuple>names)[i] in _LONG_WAY:
+            return False
+    for i in range(n + named):
+        o = <object>args[i]
+        if (type(o) is list or type(o) is tuple) and len(o) <= _IN_LISTS:
+            for part in o:
+                if not is_plain_to_numpy(part):
+                    return False
+        elif not is_plain_to_numpy(o):
+            return False
+    return True
+
+
+cdef bint all_plain(object groups) except -1:
+    """Whether all arguments, of several groups, are as NumPy takes them."""
+    for group in groups:
+        for o in group:
+            if not is_plain_to_numpy(o):
+                return False
+    return True
+
+
+cdef inline bint is_plain_to_numpy(object o) noexcept:
+    t = type(o)
+    return t is str or t is int or t is float or t is bool or o is None or cnp.PyArray_CheckExact(o)
+
+
+cdef PyObject* of_hosts(object host, PyObject** args, size_t flags, PyObject* names) except NULL:
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    found = handed(_taught["of_hosts"](host, tuple_of(args, n), dict_of(args, n, names)))
     Py_INCREF(found)
     return <PyObject*>found
-
-
-cdef enum:
-    _IN_LISTS = 100  # elements of lists whose classes are asked
 
 
 # What NumPy has done by a method of its first argument, or by its operators, if that is no array of its own:

@@ -1,29 +1,33 @@
 # Native views: no values are read, so they are the same at any time.
 
 
+cdef inline bint known_integer(object o, npy_intp* value) noexcept:
+    """Whether it is an integer, of Python or one that was computed at the call, which is no wait; its value."""
+    return (type(o) is int or is_tensor(o) and is_known(<Tensor>o)) and index_of(o, value)
+
+
 cdef Tensor reshaped(Tensor x, object shape, object order):
-    """The elements in a shape of ints, of which one may be -1, and in the order "C" or "F".
+    """The elements in a shape of integers, of which one may be -1, and in the order "C" or "F".
 
     A view where NumPy's is one; a copy where that is not seen by others. None for anything else.
     """
     cdef npy_intp dims[kMaxDims]
     cdef npy_intp steps[kMaxDims]
     cdef npy_intp size = x.v.layout.size(), itemsize = x.v.itemsize(), product = 1
-    cdef int i, n, unknown = -1, overflow = 0
+    cdef int i, n, unknown = -1
     cdef bint fortran = type(order) is str and order == "F", whole, same, narrow = False
-    cdef tuple lengths = (shape,) if type(shape) is int else tuple(shape) if type(shape) is list else \
+    cdef tuple lengths = (shape,) if type(shape) is int or is_tensor(shape) else tuple(shape) if type(shape) is list else \
         shape if type(shape) is tuple else None
     if lengths is None or len(lengths) > kMaxDims or not size or not fortran and (type(order) is not str or order != "C"):
         return None
     n = len(lengths)
     for i in range(n):
         length = lengths[n - 1 - i if fortran else i]
-        if type(length) is not int:
+        if not known_integer(length, &dims[i]):
             return None
-        dims[i] = PyLong_AsLongAndOverflow(length, &overflow)
-        if dims[i] == -1 and not overflow and unknown < 0:
+        if dims[i] == -1 and unknown < 0:
             unknown = i
-        elif overflow or dims[i] <= 0 or dims[i] > size:
+        elif dims[i] <= 0 or dims[i] > size:
             return None
         elif product > size // dims[i]:  # their product need not be an integer of 64 bits
             return None

@@ -311,7 +311,8 @@ cdef class Reduction(Row):
         cdef bint is_derived = derived_made and isinstance(x, _derived)
         cdef bint is_method = is_derived and hasattr(x, self.name)  # nanmax is none, and part of a function
         cdef bint is_others = is_method and answers(x) and not passes(self) if is_derived else asks_its_class(x)
-        if not is_derived and not is_others:
+        cdef bint is_numpys = is_unheld(x) and out is None and where is None and not is_tensor(initial) and numpy_may()
+        if not is_derived and not is_others and not is_numpys:
             try:
                 return self.call(x, axis, dtype, out, keepdims, initial, where)
             except Unheld as e:
@@ -320,6 +321,8 @@ cdef class Reduction(Row):
         given = {key: value for key, value in given.items() if value is not None}
         if initial is not _no_value:
             given["initial"] = initial
+        if is_numpys:
+            return handed(_taught["of_hosts"](getattr(np, self.name), (x,), given))
         if is_others:
             return of_its_class(self, getattr(np, self.name), (x,), given)
         if is_derived and not is_method:

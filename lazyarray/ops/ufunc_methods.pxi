@@ -252,6 +252,8 @@ cdef class UfuncMethods(Row):
         Returns: what the method gives: an array, or None.
         Raises: KeyError for another name; else what the method raises.
         """
+        if args and is_unheld(args[0]) and name != "at" and all_plain((args, kwargs.values())) and numpy_may():
+            return _taught["of_hosts"](getattr(self.ufunc, name), args, kwargs)
         try:
             return _taught["methods"][name](self.ufunc, *args, **kwargs)
         except Unheld as error:

@@ -288,7 +288,7 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
     cdef npy_intp most = recorder().policy.draws
     cdef double total = 1, values = 1, population = 0
     cdef list held = None
-    cdef bint tensors = False, failed
+    cdef bint tensors = False, options = False, failed
     cdef Source root
     if stream is None:
         if n == 0 or not isinstance(<object>args[0], Drawn):
@@ -314,7 +314,9 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
                 break
             role = f.roles[k]
         else:
-            role = f.roles[0 if f.repeats else i]
+            k = 0 if f.repeats else i
+            role = f.roles[k]
+        options = options or k > 2
         t = type_of(o)
         given[1 + i] = o
         if role == VALUE and (t == &PyFloat_Type or t == &PyLong_Type or o == Py_None
@@ -325,8 +327,8 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
                 if n + nk > 1:
                     break
                 return _shuffled(f, stream, <Tensor><object>o, args, nargsf, names)
-            value = value_now(<Tensor><object>o, most, stream._device.c) if f.judges else None
-            if value is None:
+            value = value_now(<Tensor><object>o, most, stream._device.c)
+            if value is None or not f.judges and not _all_finite(value):
                 break
             tensors = True
             if held is None:
@@ -344,7 +346,8 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
         # Of a range, which is not made, a few numbers are drawn with replacement.
         if population and f.roles[0] == POPULATION and n + nk <= 2 and f.positional > 2:
             population = 0
-        if (total * values if f.of_vectors else max(total, values)) <= most and population <= most:
+        if (total * values if f.of_vectors else max(total, values)) <= most and population <= most \
+                and (f.judges or not tensors or not options):
             generator = stream._source.now()  # held: another thread may replace it
             given[0] = <PyObject*>generator
             result = None
@@ -354,7 +357,7 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
             try:
                 result = PyObject_Vectorcall(<PyObject*>f.numpys, given, n + 1, names)
             except (ValueError, TypeError):
-                if not tensors:
+                if not tensors or not f.judges:
                     raise
                 failed = True
             finally:
@@ -363,9 +366,24 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
                 take_flags(False)  # the flags that it has raised are nobody's
                 written_now(stream._resource.v.chunk)
                 return f.wrap(result, stream, <object>args[first] if n else None)
-            # An array's value is wrong: the result's error, which its wait raises. Nothing was drawn: all but
-            # multivariate_normal look at their parameters first, so that one's arrays are not read here.
+            # An array's value is wrong: the result's error, which its wait raises. Nothing was drawn, for all look at
+            # their parameters first, but multivariate_normal: its arrays come here only where they can't be wrong.
     return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names), n + nk)
+
+
+cdef bint _all_finite(object value) noexcept:
+    """Whether it is an array of int64 or float64 that are finite: a factorisation of these does not fail."""
+    cdef double* p
+    cdef npy_intp i
+    if type(value) is not np.ndarray:
+        return False
+    if cnp.PyArray_TYPE(<cnp.ndarray>value) != cnp.NPY_DOUBLE:
+        return cnp.PyArray_TYPE(<cnp.ndarray>value) == cnp.NPY_INT64
+    p = <double*>cnp.PyArray_DATA(<cnp.ndarray>value)
+    for i in range(cnp.PyArray_SIZE(<cnp.ndarray>value)):  # a copy without gaps, in some order
+        if not isfinite(p[i]):
+            return False
+    return True
 
 
 cdef Py_ssize_t _place(Draw f, object name) except -2:

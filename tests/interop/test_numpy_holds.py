@@ -497,3 +497,75 @@ def test_a_ufunc_of_objects_with_other_arguments():
     for given in ({"order": "C"}, {"dtype": object}):
         agree(la.add(la.arange(3), objects, **given), np.add(np.arange(3), objects, **given))
     assert la.add(la.arange(3), objects, out=...).tolist() == [1, 3, 5]
+
+
+@pytest.mark.host
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp, s, r: xp.sort(s),
+        lambda xp, s, r: xp.sort(r, order=["n", "s"]),
+        lambda xp, s, r: xp.argsort(s, kind="stable"),
+        lambda xp, s, r: xp.unique(s, return_counts=True),
+        lambda xp, s, r: xp.concatenate([s, s]),
+        lambda xp, s, r: xp.isin(s, ["a", "c"]),
+        lambda xp, s, r: xp.append(s, "q"),
+        lambda xp, s, r: xp.add(s.astype(object), s.astype(object)),
+        lambda xp, s, r: xp.add.accumulate(s.astype(object)),
+        lambda xp, s, r: xp.max(np.stack([DAYS, DAYS]), axis=1, keepdims=True),
+        lambda xp, s, r: np.array(xp.sum(s.astype(object))),
+        lambda xp, s, r: np.array(xp.multiply.reduce(OBJECTS, initial=2**70)),
+        lambda xp, s, r: xp.sum(np.array([[1.5, 2]], object), axis=0, dtype=float),
+    ],
+)
+def test_calls_of_such_arrays_alone_are_numpys_at_once(call):
+    strings, records = np.array(["b", "a", "c", "a"]), np.zeros(3, [("n", "i4"), ("s", "U2")])
+    seen = []
+    sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_name))
+    try:
+        got = call(la, strings, records)
+    finally:
+        sys.setprofile(None)
+    assert "handed_over" not in seen
+    want = call(np, strings, records)
+    for g, w in zip(got, want, strict=True) if type(want) is tuple else [(got, want)]:
+        assert isinstance(g, np.ndarray if w.dtype.kind in "USOVM" else la.NDArray)
+        np.testing.assert_array_equal(np.asarray(g), w)
+
+
+@quiet
+@pytest.mark.host
+@pytest.mark.parametrize("make", ["array", "asarray", "asanyarray"])
+def test_arrays_of_strings_are_made_without_trying_ours_first(make):
+    seen = []
+    sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_name))
+    try:
+        made = getattr(la, make)([["a", "b"], ["c", "d"]])
+    finally:
+        sys.setprofile(None)
+    assert "handed_over" not in seen
+    assert type(made) is np.ndarray and made.tolist() == [["a", "b"], ["c", "d"]]
+
+
+@quiet
+@pytest.mark.host
+@pytest.mark.skipif(
+    isinstance(la.engine.get(), la.engine.NaiveEngine), reason="it takes no call at once"
+)
+def test_strings_that_numpy_makes_of_numbers_are_made_once():
+    x, seen = la.arange(4) > 1, []
+    sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_name))
+    try:
+        made, full = la.where(x, "yes", "no"), la.full(2, "ab")
+    finally:
+        sys.setprofile(None)
+    assert "handed_over" not in seen
+    assert made.tolist() == ["no", "no", "yes", "yes"] and full.tolist() == ["ab", "ab"]
+    one = la.ones(2)[0]
+    assert isinstance(la.array([one, "x"], dtype=object)[0], la.Scalar)  # ours, not its value
+
+
+@pytest.mark.host
+def test_strings_that_numpy_makes_of_numbers_are_noted():
+    with pytest.warns(la.HostArrayWarning, match="no dtype <U3"):
+        la.where(la.arange(4) > 1, "yes", "no")

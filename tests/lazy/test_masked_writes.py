@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray.lazy._lazy import gil_ops
 
 from .fusing import figures, same
 
@@ -52,3 +53,33 @@ def test_blocks_of_which_one_has_many():
     a[la.array(mask)] = -1
     x[mask] = -1
     same(a, x)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("n", [9, 5000, 60_000])
+def test_numpys_masks_need_no_call_of_numpy(n):
+    rng = np.random.default_rng(1)
+    x, mask = rng.random(n), rng.random(n) < 0.3
+    a, rows = la.array(x), la.array(np.stack([x, x], axis=1))
+    pending = a * 2
+    before = gil_ops()
+    with la.no_sync():  # what NumPy holds is known
+        got = [a[mask], pending[mask], rows[mask], a[::-1][mask[::-1]]]
+        a[mask] = 3
+        a[mask] += 1
+        rows[mask] = la.ones(2)
+    assert gil_ops() == before
+    want = [x[mask], x[mask] * 2, np.stack([x, x], axis=1)[mask], x[mask][::-1]]
+    for g, w in zip(got, want, strict=True):
+        same(g, w)
+    same(a, np.where(mask, 4.0, x))
+
+
+@pytest.mark.host
+def test_a_wrong_number_of_values_for_numpys_mask_is_an_error_at_once():
+    a, mask = la.zeros(60_000), np.arange(60_000) % 3 == 0
+    for count in (19_999, 20_001):
+        with la.no_sync(), pytest.raises(ValueError, match="20000"):
+            a[mask] = la.ones(count)
+    a[mask] = la.ones(20_000)
+    assert a.sum() == 20_000

@@ -263,3 +263,27 @@ def test_an_array_resized_while_numpy_writes_its_copy():
     assert len(others) == 6
     for other in others:
         np.testing.assert_array_equal(other.asnumpy(), np.arange(3000.0))
+
+
+SETS = {
+    "unique": lambda m, x, k: m.unique(k, return_inverse=True, return_counts=True),
+    "unique_counts": lambda m, x, k: m.unique_counts(x),
+    "union1d": lambda m, x, k: m.union1d(k, k[::2]),
+    "setxor1d": lambda m, x, k: m.setxor1d(x, k),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_sets_of_some_thousand_are_numpys_at_the_call(name, direct):
+    for n in (1000, 4097, 6000, 60_000):
+        h, k = data(n, "i8"), places(n)
+        x, i = la.array(h), la.array(k)
+        seen = []
+        sys.setprofile(lambda frame, event, _, seen=seen: seen.append(frame.f_code.co_name))
+        try:
+            got = SETS[name](la, x, i)
+        finally:
+            sys.setprofile(None)
+        same(got, SETS[name](np, h, k))
+        if not isinstance(la.engine.get(), la.engine.NaiveEngine):  # it takes no call at once
+            assert ("_waited" in seen) == (not direct or n == 60_000)

@@ -1,6 +1,7 @@
 """The native ways of plain calls against NumPy and the long way, and what they leave to it."""
 
 import contextlib
+import sys
 import warnings
 
 import numpy as np
@@ -522,3 +523,31 @@ def test_tables_of_points(direct):
             np.testing.assert_array_equal(
                 la.histogram_bin_edges(ours[0], bins).asnumpy(), np.histogram_bin_edges(x, bins)
             )
+
+
+@pytest.mark.skipif(
+    isinstance(la.engine.get(), la.engine.NaiveEngine), reason="it takes no call at once"
+)
+def test_numbers_that_were_computed_are_lengths_and_shifts_as_pythons_are(direct):
+    h = np.arange(24.0).reshape(4, 6)
+    x, found = la.array(h), {}
+    for value in (-1, 2, 3, 24, -7, 100):
+        number = la.array([value, 0])[0]
+        found[value] = seen = []
+        sys.setprofile(lambda frame, event, _, seen=seen: seen.append(frame.f_code.co_name))
+        try:
+            rolled = la.roll(x, number), la.roll(x, number, axis=1)
+            shaped = x.reshape(number, 24 // value) if value in (2, 3, 24) else None
+            flat = x.reshape(number) if value in (-1, 24) else None
+        finally:
+            sys.setprofile(None)
+        assert "normalize_axis_tuple" not in seen and "reshape" not in seen
+        for got, axis in zip(rolled, (None, 1), strict=True):
+            assert got.tolist() == np.roll(h, value, axis).tolist()
+        if shaped is not None:
+            assert shaped.tolist() == h.reshape(value, 24 // value).tolist()
+        if flat is not None:
+            assert flat.tolist() == h.reshape(value).tolist()
+    for wrong in (la.array([2.0])[0], la.ones(2)):
+        with pytest.raises(TypeError):
+            x.reshape(wrong, 12)
