@@ -9,6 +9,8 @@ that is possible. Who makes such an array where there was none says so, once a p
 from __future__ import annotations
 
 import datetime
+import functools
+import inspect
 import numbers
 import warnings
 from collections.abc import Callable
@@ -146,7 +148,7 @@ def handed_over(
 ) -> Any:
     """What NumPy's ``function`` gives of what lazyarray can't hold: ``error`` says why.
 
-    It waits for the lazyarrays among the arguments; those that it is to write to (``out=``, the
+    It waits for the lazyarrays among the arguments; those that it is to write to (``out``, the
     first argument of ``put`` and its like) are written.
     """
     name = getattr(function, "__name__", type(function).__name__)
@@ -169,10 +171,13 @@ def handed_over(
             [a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args]
         )
         named = {key: to_host(value, what) for key, value in kwargs.items()}
-    first = args[0] if args and _changes(function) else None
-    written = [(first, hosts[0])] if isinstance(first, Tensor) else []
-    outs = zip(_as_tuple(kwargs.get("out")), _as_tuple(named.get("out")), strict=True)
-    written += [(array, host) for array, host in outs if isinstance(array, Tensor)]
+    places = slice(1) if _changes(function) else _places_of_out(function)
+    outs = zip(
+        (*args[places], *_as_tuple(kwargs.get("out"))),
+        (*hosts[places], *_as_tuple(named.get("out"))),
+        strict=True,
+    )
+    written = [(array, host) for array, host in outs if isinstance(array, Tensor)]
     try:
         result = function(*hosts, **named)
     except Exception as exc:
@@ -205,6 +210,18 @@ def _found(function: Callable[..., Any], given: Any, result: Any, device: Device
             if not any(host is x for x in own):
                 note(host)
     return found
+
+
+@functools.lru_cache(maxsize=256)
+def _places_of_out(function: Callable[..., Any]) -> slice:
+    """Where what a function of NumPy's writes to stands, if it is given by place."""
+    if isinstance(function, np.ufunc):
+        return slice(function.nin, function.nargs)
+    try:
+        place = list(inspect.signature(function).parameters).index("out")
+    except ValueError:  # it has none, or NumPy doesn't tell
+        return slice(0)
+    return slice(place, place + 1)
 
 
 def _as_tuple(out: Any) -> tuple[Any, ...]:

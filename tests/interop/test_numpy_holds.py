@@ -1,6 +1,7 @@
 """What lazyarray does not hold, NumPy holds: what is made, handed over, and said of it."""
 
 import datetime
+import fractions
 import io
 import os
 import subprocess
@@ -378,6 +379,32 @@ def test_what_is_written():
     counts = la.zeros(2)
     la.add.at(counts, np.array([0, 0]), 1.0)
     assert counts.tolist() == [2, 0]
+
+
+INTO = """
+xp.greater_equal(xp.arange(4.0), Fraction(1, 2), out)
+xp.less(MASKED, 2, out)
+xp.less(DAYS[[0, 1, 0, 1]], DAYS[0], out)
+xp.add(MASKED, 2, out)
+xp.add.reduce(np.stack([OBJECTS, OBJECTS]), 0, None, out)
+xp.add.reduce(np.stack([OBJECTS, OBJECTS]), out=out)
+xp.add.accumulate(OBJECTS, 0, None, out)
+xp.add.accumulate(OBJECTS, out=out)
+xp.cumsum(OBJECTS, 0, None, out)
+xp.take(OBJECTS, [3, 2, 1, 0], 0, out, mode="clip")
+xp.compress([True] * 4, OBJECTS, 0, out)
+xp.choose([0, 1, 0, 1], np.stack([OBJECTS, OBJECTS]), out)
+xp.mean(np.stack([OBJECTS, OBJECTS]), 0, None, out)
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("code", INTO)
+def test_an_output_by_place_is_written(code):
+    names = {**globals(), "Fraction": fractions.Fraction}
+    want, got = np.full(4, 9.0), la.full(4, 9.0)
+    result = eval(code, {**names, "xp": np, "out": want})
+    assert np.asarray(eval(code, {**names, "xp": la, "out": got})).tolist() == result.tolist()
+    assert got.tolist() == want.tolist()
 
 
 def test_functions_that_have_no_such_arrays_stay_errors():
