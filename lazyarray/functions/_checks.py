@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor, shape_text
 from lazyarray.ops._layout import Shape
+from lazyarray.ops._rows import holds_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,12 +64,19 @@ def indices_in(o: Any) -> Any:
 
 def listed(indices: Any) -> Any:
     """As NumPy: a list of indices becomes integers, whatever it holds; an array must hold them."""
+    indices = whole(indices)
     if isinstance(indices, (Tensor, np.ndarray)):
         return indices
-    integer = hasattr(indices, "__index__") and not isinstance(indices, (int, np.generic))
+    integer = hasattr(indices, "__index__") and not isinstance(indices, np.generic)
     if integer or isinstance(indices, (list, tuple, range, float)):
         return np.array(indices, np.intp)
     return indices_in(indices)
+
+
+def whole(o: Any) -> Any:
+    """A scalar of floats as the integer that NumPy takes it for; arrays of them it refuses."""
+    scalar = holds_scalar(o) if isinstance(o, Tensor) else isinstance(o, np.floating)
+    return o.astype(np.intp) if scalar and o.dtype.kind == "f" else o
 
 
 def one_axis(axis: Any) -> int:
