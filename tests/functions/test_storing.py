@@ -246,15 +246,15 @@ def test_places_and_numbers_that_are_scalars_of_floats(dtype, direct):
         made[xp] = [f.tolist() if xp is la else np.asarray(f).tolist() for f in found]
     assert made[la] == made[np]
     if dtype != "i4":
-        for call in (la.take, la.repeat, lambda x, i: la.put(x, i, 1.0)):
+        for by in (la.take, la.repeat, lambda x, i: la.put(x, i, 1.0)):
             with pytest.raises(TypeError, match="Cannot cast"):
-                call(la.arange(6.0), la.arange(3, dtype=dtype)[2:])
+                by(la.arange(6.0), la.arange(3, dtype=dtype)[2:])
 
 
 def test_an_integer_too_large_for_a_place_is_not_another_one(direct):
     x = la.arange(4.0)
-    for call in (lambda i: la.put(x, i, 9.0), lambda i: x.put(i, 9.0), lambda i: la.take(x, i)):
+    for at in (lambda i: la.put(x, i, 9.0), lambda i: x.put(i, 9.0), lambda i: la.take(x, i)):
         for i in (2**64 - 1, 2**63, 2**70, -(2**63) - 1):
             with pytest.raises(OverflowError):
-                call(i)
+                at(i)
     assert x.tolist() == [0, 1, 2, 3]
