@@ -9,11 +9,12 @@ that is possible. Who makes such an array where there was none says so, once a p
 from __future__ import annotations
 
 import datetime
-import functools
 import inspect
 import numbers
+import sys
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -171,7 +172,8 @@ def handed_over(
             [a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args]
         )
         named = {key: to_host(value, what) for key, value in kwargs.items()}
-    places = slice(1) if _changes(function) else _places_of_out(function)
+    place = 0 if _changes(function) else place_of_out(function)
+    places = slice(place, place + getattr(function, "nout", 1))
     outs = zip(
         (*args[places], *_as_tuple(kwargs.get("out"))),
         (*hosts[places], *_as_tuple(named.get("out"))),
@@ -212,16 +214,16 @@ def _found(function: Callable[..., Any], given: Any, result: Any, device: Device
     return found
 
 
-@functools.lru_cache(maxsize=256)
-def _places_of_out(function: Callable[..., Any]) -> slice:
-    """Where what a function of NumPy's writes to stands, if it is given by place."""
+@lru_cache(1024)  # among them ufuncs that a program makes
+def place_of_out(function: Callable[..., Any]) -> int:
+    """Where among its arguments NumPy's function takes ``out``; a large number if it doesn't."""
     if isinstance(function, np.ufunc):
-        return slice(function.nin, function.nargs)
+        return function.nin
     try:
-        place = list(inspect.signature(function).parameters).index("out")
-    except ValueError:  # it has none, or NumPy doesn't tell
-        return slice(0)
-    return slice(place, place + 1)
+        names = [p.name for p in inspect.signature(function).parameters.values() if p.kind <= 1]
+    except (TypeError, ValueError):
+        return sys.maxsize
+    return names.index("out") if "out" in names else sys.maxsize
 
 
 def _as_tuple(out: Any) -> tuple[Any, ...]:

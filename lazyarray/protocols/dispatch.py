@@ -8,7 +8,6 @@ computed in NumPy behind the user's back.
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -129,7 +128,7 @@ def _run(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    place = _place_of_out(func)
+    place = hosts.place_of_out(func)
     out = args[place] if len(args) > place else kwargs.get("out")
     if not _rows.of_numpys(out):
         return mine(*args, **kwargs)
@@ -165,16 +164,6 @@ _rows.teach(into_numpys=into_numpys)
 def _host(o: Any, name: str) -> Any:
     """Arguments for NumPy itself: the values of NDArrays."""
     return hosts.to_host(o, f"numpy.{name} of what is NumPy's")
-
-
-@cache
-def _place_of_out(func: Callable[..., Any]) -> int:
-    """Where among its arguments NumPy's function takes ``out``; a large number if it doesn't."""
-    try:
-        names = [p.name for p in inspect.signature(func).parameters.values() if p.kind <= 1]
-    except (TypeError, ValueError):
-        return sys.maxsize
-    return names.index("out") if "out" in names else sys.maxsize
 
 
 @cache

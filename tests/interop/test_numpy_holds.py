@@ -405,6 +405,9 @@ def test_an_output_by_place_is_written(code):
     result = eval(code, {**names, "xp": np, "out": want})
     assert np.asarray(eval(code, {**names, "xp": la, "out": got})).tolist() == result.tolist()
     assert got.tolist() == want.tolist()
+    numpys = np.full(4, 9.0)
+    assert eval(code, {**names, "xp": la, "out": numpys}).tolist() == result.tolist()
+    assert numpys.tolist() == want.tolist()
 
 
 def test_functions_that_have_no_such_arrays_stay_errors():
