@@ -14,7 +14,7 @@ import numbers
 import sys
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -214,11 +214,17 @@ def _found(function: Callable[..., Any], given: Any, result: Any, device: Device
     return found
 
 
-@lru_cache(1024)  # among them ufuncs that a program makes
 def place_of_out(function: Callable[..., Any]) -> int:
     """Where among its arguments NumPy's function takes ``out``; a large number if it doesn't."""
-    if isinstance(function, np.ufunc):
+    if isinstance(function, np.ufunc):  # which a program may have made: no cache keeps it
         return function.nin
+    if isinstance(getattr(function, "__self__", None), np.ufunc):
+        return 4 if function.__name__ == "reduceat" else 3
+    return _place_of_out(function)
+
+
+@cache
+def _place_of_out(function: Callable[..., Any]) -> int:
     try:
         names = [p.name for p in inspect.signature(function).parameters.values() if p.kind <= 1]
     except (TypeError, ValueError):
