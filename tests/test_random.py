@@ -647,3 +647,17 @@ def test_any_numbers_may_be_parameters(kind, call):
         assert type(got) is type(want)
     else:
         np.testing.assert_array_equal(got.asnumpy(), want)
+
+
+def test_seeds_that_are_in_themselves():
+    """NumPy ends the process."""
+    itself, deep = [], 1
+    itself.append(itself)
+    for _ in range(100_000):
+        deep = [deep]
+    for seed in (itself, [1, itself], deep):
+        with pytest.raises(ValueError, match="at most 64"):
+            la.random.default_rng(seed)
+    got = la.random.default_rng(np.matrix([[1, 2]])).random()  # whose rows are matrices
+    assert got == np.random.default_rng([1, 2]).random()
+    assert la.random.default_rng([1, [2, [3]]]).random() == default_rng([1, [2, [3]]]).random()
