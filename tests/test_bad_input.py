@@ -52,6 +52,9 @@ a["x"]
 a[..., ...]
 a[0] = [1, 2]
 a[0] = "x"
+a[m] = "x"
+a[m] = b""
+a[m] = object()
 a[0] = [1j]
 u[:] = [300] * 5
 u[[0]] = [300]
@@ -158,6 +161,11 @@ a[m] = 7
 i[m] = 2.5
 m[m] = False
 i[m] = True
+a[m] = memoryview(b"abcd")
+a[m] = "2.5"
+a[m] = np.timedelta64(3, "D")
+np.split(b, [None, 1])[0]
+np.array_split(a, [1, None], axis=1)[1]
 a.T[a.T > 4] = -1
 a[0] = None
 a[0] = "3"
@@ -396,6 +404,18 @@ REFUSED = [
     "xp.nan_to_num(x, posinf=xp.array(1j))",
     "xp.fft.fftfreq(-1)",
     "xp.dot(xp.array(2), xp.arange(3), out=xp.zeros(3, bool))",
+    "x[0, 0].mean('x')",
+    "x[0, 0].std(object())",
+    "x[0, 0].var([0])",
+    "xp.median(x[0, 0], axis='x')",
+    "x.transpose(None, 1.5)",
+    "x.transpose(None, None)",
+    "xp.sum(x, out=(xp.zeros(()),))",
+    "x.max(out=(xp.zeros(()),))",
+    "xp.add(x, 1, out=x, subok=3)",
+    "x[xp.float32]",
+    "x[:, xp.float32]",
+    "x.__setitem__(xp.float32, 5)",
 ]
 
 

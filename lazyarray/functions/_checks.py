@@ -58,7 +58,8 @@ def wrapped(i: np.ndarray, n: int, mode: str) -> np.ndarray:
 
 def indices_in(o: Any) -> Any:
     """What indexes, as a copy of NumPy's; or the array of ours that an object of a class gives."""
-    given = o.__array__() if hasattr(o, "__array__") and not isinstance(o, np.ndarray) else o
+    own = hasattr(o, "__array__") and not isinstance(o, (np.ndarray, type))
+    given = o.__array__() if own else o
     return given if isinstance(given, Tensor) else np.array(given)
 
 

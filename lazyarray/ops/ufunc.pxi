@@ -660,7 +660,8 @@ cdef dict chosen_loop(where, dtype, casting):
 
 cdef dict loop_choice(str name, dict rest):
     """The rarer arguments of a ufunc's call, for NumPy: ``signature``."""
-    rest.pop("subok", None)
+    if not isinstance(rest.pop("subok", True), bool):
+        raise TypeError("'subok' must be a boolean")
     signature = rest.pop("sig", None) or rest.pop("signature", None)
     if rest:
         raise unknown_argument(name, rest)
