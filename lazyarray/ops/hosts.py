@@ -141,7 +141,25 @@ def _refuse_gpu(device: Device, why: object) -> None:
 
 # What makes an array of what it is given: the note is due also where that was one of NumPy's.
 _MAKERS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
-CHANGES = {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
+# What writes to its first argument, and by which name that may be given.
+CHANGES: dict[Callable[..., Any], str] = {
+    np.copyto: "dst",
+    np.put: "a",
+    np.place: "arr",
+    np.putmask: "a",
+    np.put_along_axis: "arr",
+    np.fill_diagonal: "a",
+    np.nan_to_num: "x",
+}
+
+
+def changed_by(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What ``function`` writes to of its arguments besides an output; None: nothing."""
+    if function is np.nan_to_num and (args[1] if len(args) > 1 else kwargs.get("copy", True)):
+        return None
+    if function in CHANGES:
+        return args[0] if args else kwargs.get(CHANGES[function])
+    return args[0] if args and getattr(function, "__name__", "") == "at" else None
 
 
 def handed_over(
@@ -172,11 +190,11 @@ def handed_over(
             [a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args]
         )
         named = {key: to_host(value, what) for key, value in kwargs.items()}
-    place = 0 if _changes(function) else place_of_out(function)
+    place = place_of_out(function)
     places = slice(place, place + getattr(function, "nout", 1))
     outs = zip(
-        (*args[places], *_as_tuple(kwargs.get("out"))),
-        (*hosts[places], *_as_tuple(named.get("out"))),
+        (changed_by(function, args, kwargs), *args[places], *_as_tuple(kwargs.get("out"))),
+        (changed_by(function, hosts, named), *hosts[places], *_as_tuple(named.get("out"))),
         strict=True,
     )
     written = [(array, host) for array, host in outs if isinstance(array, Tensor)]
@@ -238,10 +256,6 @@ def _as_tuple(out: Any) -> tuple[Any, ...]:
 
 def _asks_objects(dtype: Any = None, **rest: Any) -> bool:
     return dtype is not None and np.dtype(dtype) == object
-
-
-def _changes(function: Callable[..., Any]) -> bool:
-    return function in CHANGES or getattr(function, "__name__", "") == "at"
 
 
 def in_place(operator: Callable[..., Any], x: Any, other: Any, error: Exception) -> Any:

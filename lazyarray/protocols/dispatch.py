@@ -107,7 +107,8 @@ def function(
     if isinstance(func, (Public, Row)):  # super() is told of ours, too
         return past_classes(func)(*args, **kwargs)
     module, name = func.__module__, func.__name__
-    if func in hosts.CHANGES and not (args and isinstance(args[0], Tensor)):
+    target = hosts.changed_by(func, args, kwargs)
+    if target is not None and not isinstance(target, Tensor):
         return func(*_host(args, name), **_host(kwargs, name))
     mine = _SPECIAL.get((module, name)) or _counterpart(module, name)
     if mine is None:

@@ -399,6 +399,37 @@ xp.mean(np.stack([OBJECTS, OBJECTS]), 0, None, out)
 """.strip().split("\n")
 
 
+WRITTEN_BY_NAME = """
+xp.copyto(dst=x, src=OBJECTS, casting="unsafe")
+xp.copyto(dst=x, src=MASKED)
+xp.copyto(dst=x, src=xp.ones(4))
+xp.put(a=x, ind=[0, 1], v=OBJECTS)
+xp.put(ind=[0, 1], v=xp.ones(2), a=x)
+xp.place(arr=x, mask=[True] * 4, vals=MASKED)
+xp.place(arr=x, mask=[True] * 4, vals=[5, 6])
+xp.put_along_axis(arr=x, indices=np.array([0, 1]), values=OBJECTS[:2], axis=0)
+xp.put_along_axis(arr=x, indices=np.array([0, 1]), values=np.ones(2), axis=0)
+xp.fill_diagonal(a=x.reshape(2, 2), val=OBJECTS[:2])
+xp.fill_diagonal(a=x.reshape(2, 2), val=7)
+xp.nan_to_num(x, copy=False, nan=np.ma.array(3.0))
+xp.nan_to_num(x, False, np.ma.array(3.0))
+xp.nan_to_num(x=x, copy=False)
+xp.nan_to_num(x, nan=np.ma.array(3.0))
+""".strip().split("\n")
+
+
+@quiet
+@pytest.mark.parametrize("code", WRITTEN_BY_NAME)
+def test_what_is_written_may_be_given_by_name(code):
+    """By NumPy's functions, too; and NumPy's own array."""
+    want = np.array([1.0, np.nan, 3.0, 4.0])
+    found = [(la, la.array(want)), (np, la.array(want)), (la, want.copy())]
+    eval(code, {**globals(), "xp": np, "x": want})
+    for xp, x in found:
+        eval(code, {**globals(), "xp": xp, "x": x})
+        np.testing.assert_array_equal(np.asarray(x), want)
+
+
 @pytest.mark.parametrize("code", INTO)
 def test_an_output_by_place_is_written(code):
     names = {**globals(), "Fraction": fractions.Fraction}
