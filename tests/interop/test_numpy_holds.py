@@ -393,10 +393,36 @@ xp.add.reduceat(OBJECTS, [0, 1, 2, 3], 0, None, out)
 xp.add.accumulate(OBJECTS, out=out)
 xp.cumsum(OBJECTS, 0, None, out)
 xp.take(OBJECTS, [3, 2, 1, 0], 0, out, mode="clip")
+xp.matmul(np.stack([OBJECTS] * 4), OBJECTS, out, casting="unsafe")
+xp.matmul(xp.ones((4, 4)), np.ma.array(MASKED), out)
 xp.compress([True] * 4, OBJECTS, 0, out)
 xp.choose([0, 1, 0, 1], np.stack([OBJECTS, OBJECTS]), out)
 xp.mean(np.stack([OBJECTS, OBJECTS]), 0, None, out)
 """.strip().split("\n")
+
+
+@quiet
+@pytest.mark.parametrize("dtype", [object, ">f8", "U20"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp, x, out: xp.matmul(xp.eye(4), x, out),
+        lambda xp, x, out: xp.matmul(xp.eye(4), x, out=out, casting="unsafe"),
+        lambda xp, x, out: xp.add.reduce(xp.ones((4, 4)), out=(out,)),
+        lambda xp, x, out: xp.add.accumulate(x, out=(out,)),
+        lambda xp, x, out: xp.add.reduceat(x, [0, 1, 2, 3], out=(out,)),
+    ],
+)
+def test_outputs_that_numpy_holds(call, dtype):
+    found = []
+    for xp in (np, la):
+        out = np.zeros(4, dtype)
+        try:
+            assert call(xp, xp.arange(4.0), out) is out
+            found.append(out.tolist())
+        except TypeError:
+            found.append("refused")
+    assert found[0] == found[1]
 
 
 WRITTEN_BY_NAME = """
