@@ -113,7 +113,7 @@ cdef class Methods(Operators):
             t = reordered(self, named(axes)) if axes else transposed(self)
             if t is not None:
                 return t
-        if not axes or axes[0] is None:
+        if not axes or len(axes) == 1 and axes[0] is None:
             return functions.permute_dims(self)
         return functions.permute_dims(self, named(axes))
 

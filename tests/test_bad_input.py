@@ -52,6 +52,9 @@ a["x"]
 a[..., ...]
 a[0] = [1, 2]
 a[0] = "x"
+a[m] = "x"
+a[m] = b""
+a[m] = object()
 a[0] = [1j]
 u[:] = [300] * 5
 u[[0]] = [300]
@@ -158,6 +161,11 @@ a[m] = 7
 i[m] = 2.5
 m[m] = False
 i[m] = True
+a[m] = memoryview(b"abcd")
+a[m] = "2.5"
+a[m] = np.timedelta64(3, "D")
+np.split(b, [None, 1])[0]
+np.array_split(a, [1, None], axis=1)[1]
 a.T[a.T > 4] = -1
 a[0] = None
 a[0] = "3"
@@ -176,6 +184,9 @@ np.linspace(np.ones(3, "u1"), 1j, 3, retstep=True)
 np.expm1(np.array([complex(math.nan, 1)]))
 np.add(a, 1, out=a, where=[True, False, True, False])
 np.add(a, 1, out=a, where=m)
+np.add(a, 1, out=a, where=i[0, 1])
+np.add(a, 1, out=a, where=a[0, 0])
+np.add(a, 1, out=a, where=a.sum())
 np.modf(a + 0.5, out=(a, None))
 np.divmod(a, 3, out=(a, a.copy()))
 np.modf(a, a.copy(), a.copy())
@@ -396,6 +407,18 @@ REFUSED = [
     "xp.nan_to_num(x, posinf=xp.array(1j))",
     "xp.fft.fftfreq(-1)",
     "xp.dot(xp.array(2), xp.arange(3), out=xp.zeros(3, bool))",
+    "x[0, 0].mean('x')",
+    "x[0, 0].std(object())",
+    "x[0, 0].var([0])",
+    "xp.median(x[0, 0], axis='x')",
+    "x.transpose(None, 1.5)",
+    "x.transpose(None, None)",
+    "xp.sum(x, out=(xp.zeros(()),))",
+    "x.max(out=(xp.zeros(()),))",
+    "xp.add(x, 1, out=x, subok=3)",
+    "x[xp.float32]",
+    "x[:, xp.float32]",
+    "x.__setitem__(xp.float32, 5)",
 ]
 
 

@@ -662,3 +662,17 @@ def test_the_array_that_numpy_fills_is_the_result():
             assert tracemalloc.get_traced_memory()[0] > x.nbytes
         finally:
             tracemalloc.stop()
+
+
+def test_seeds_that_are_in_themselves():
+    """NumPy ends the process."""
+    itself, deep = [], 1
+    itself.append(itself)
+    for _ in range(100_000):
+        deep = [deep]
+    for seed in (itself, [1, itself], deep):
+        with pytest.raises(ValueError, match="at most 64"):
+            la.random.default_rng(seed)
+    got = la.random.default_rng(np.matrix([[1, 2]])).random()  # whose rows are matrices
+    assert got == np.random.default_rng([1, 2]).random()
+    assert la.random.default_rng([1, [2, [3]]]).random() == default_rng([1, [2, [3]]]).random()

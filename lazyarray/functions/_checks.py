@@ -60,18 +60,26 @@ def wrapped(i: np.ndarray, n: int, mode: str) -> np.ndarray:
 
 def indices_in(o: Any) -> Any:
     """What indexes, as a copy of NumPy's; or the array of ours that an object of a class gives."""
-    given = o.__array__() if hasattr(o, "__array__") and not isinstance(o, np.ndarray) else o
+    own = hasattr(o, "__array__") and not isinstance(o, (np.ndarray, type))
+    given = o.__array__() if own else o
     return given if isinstance(given, Tensor) else np.array(given)
 
 
 def listed(indices: Any) -> Any:
     """As NumPy: a list of indices becomes integers, whatever it holds; an array must hold them."""
+    indices = whole(indices)
     if isinstance(indices, (Tensor, np.ndarray)):
         return indices
-    integer = hasattr(indices, "__index__") and not isinstance(indices, (int, np.generic))
+    integer = hasattr(indices, "__index__") and not isinstance(indices, np.generic)
     if integer or isinstance(indices, (list, tuple, range, float)):
         return np.array(indices, np.intp)
     return indices_in(indices)
+
+
+def whole(o: Any) -> Any:
+    """A scalar of floats as the integer that NumPy takes it for; arrays of them it refuses."""
+    scalar = holds_scalar(o) if isinstance(o, Tensor) else isinstance(o, np.floating)
+    return o.astype(np.intp) if scalar and o.dtype.kind == "f" else o
 
 
 def one_axis(axis: Any) -> int:

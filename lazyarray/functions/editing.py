@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from lazyarray.functions._checks import as_dtype_of, one_axis
+from lazyarray.functions._checks import as_dtype_of, one_axis, whole
 from lazyarray.functions.creation import shape_of
 from lazyarray.functions.joining import concatenate
 from lazyarray.functions.manipulation import copy, ravel, reshape
@@ -101,7 +101,7 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> NDArray
         x, axis = ravel(x), 0
     axis = normalize_axis_index(one_axis(axis), max(x.ndim, 1))
     x = x.reshape(1) if x.ndim == 0 else x
-    given: Any = repeats
+    given: Any = whole(repeats)
     if type(given) is int and given > 0:
         times = given
         total = x.shape[axis] * times

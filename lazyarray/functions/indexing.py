@@ -13,6 +13,7 @@ import math
 import operator
 from contextlib import suppress
 from itertools import islice
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -324,4 +325,5 @@ def set(x: NDArray, key: Any, value: Any) -> None:
 
 def _is_constant(value: Any) -> bool:
     """Whether a value is a number that is known. (Arrays without axes may be numbers, too.)"""
-    return not isinstance(value, Tensor) and np.isscalar(value)
+    number = isinstance(value, (Number, np.bool_)) and not isinstance(value, Tensor)
+    return number and not isinstance(value, np.timedelta64)

@@ -276,7 +276,7 @@ def array_split(
     total = x.shape[axis]
     given: Any = indices_or_sections
     if not _is_count(given):
-        cuts = [0, *[operator.index(i) for i in given], total]
+        cuts = [0, *[i if i is None else operator.index(i) for i in given], total]
     else:
         sections = int(given)
         if sections <= 0:

@@ -16,7 +16,7 @@ from lazyarray.functions.quantiles import check_points, points, summarized
 from lazyarray.functions.searching import extremum
 from lazyarray.functions.searching import where as select
 from lazyarray.functions.sums import cumprod, cumsum
-from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.lazy._lazy import Tensor, Unheld, returned
 from lazyarray.ops import elementwise
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
@@ -494,7 +494,7 @@ def nan_to_num(
     """NaNs and infinities replaced by numbers.
 
     Args:
-        copy: False changes the NDArray itself.
+        copy: False changes the array itself.
         nan: what replaces NaN.
         posinf: what replaces infinity; None: the largest finite number.
         neginf: what replaces negative infinity; None: the least finite number.
@@ -505,6 +505,8 @@ def nan_to_num(
     >>> la.nan_to_num(la.array([1, la.nan, la.inf]), posinf=9).asnumpy()
     array([1., 0., 9.])
     """
+    if not copy and isinstance(x, np.ndarray):
+        raise Unheld("an array that is changed in place is NumPy's")
     given = asarray(x)
     y = copied(given) if copy or holds_scalar(given) else given
     if y.dtype.kind not in "fc":

@@ -211,7 +211,7 @@ def polyder(p: Polynomial, m: int = 1) -> NDArray | poly1d:
         raise ValueError("Order of derivative must be positive (see polyint)")
     x = asarray(p)
     degree = len(x) - 1
-    for i in range(m):
+    for i in range(min(m, degree + 1)):
         x = x[:-1] * array(np.arange(degree - i, 0, -1), None, x.device)
     return _as_given(x, p)
 

@@ -102,6 +102,8 @@ def _is_real(values: list[Any], dtype: Any) -> bool | None:
     kinds = set(map(type, values))
     if not kinds <= {int, float}:
         return None
+    if any(type(v) is int and not -_MOST <= v <= _MOST for v in values):
+        return None  # floats, unsigned or objects to NumPy
     if dtype is None:
         return float in kinds
     # As floats larger integers are others.

@@ -10,11 +10,11 @@ import numpy as np
 
 from lazyarray.functions.ranges import arange
 from lazyarray.functions.searching import where
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import cut_places, gil_op, operands, values
-from lazyarray.ops._rows import asarray, astype, full
+from lazyarray.ops._rows import asarray, astype, full, holdable
 from lazyarray.ops.elementwise.slopes import conj
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ _SHARED = 150_000
 def _number(M: Any, name: str) -> Any:
     """A number of samples as a double, or a longer float; an array is waited for."""
     host = values(M, f"{name}()") if isinstance(M, Tensor) else M
-    return np.array([0.0, host])[1]
+    found = np.array([0.0, host])
+    if not holdable(found):
+        raise Unheld(f"lazyarray has no windows of dtype {found.dtype}")
+    return found[1]
 
 
 def _window(M: Any, name: str, shape: Callable[[NDArray, float], NDArray]) -> NDArray:

@@ -137,7 +137,8 @@ class Node:
     @property
     def results(self) -> list[Entry]:
         """Its outputs."""
-        return [Entry(self, i) for i in range(self.outputs or 1)]
+        places = [None] * (self.outputs or 1)  # a MemoryError at once, where they are too many
+        return [Entry(self, i) for i, _ in enumerate(places)]
 
 
 def output_name(entry: Entry) -> str:

@@ -452,6 +452,8 @@ def apply(
     for state in states(op, positional, keywords):
         state.aux = True
     outputs = num_outputs or number_of_outputs(op, positional, keywords)
+    if outputs < 0:
+        raise ValueError(f"a node has no {outputs} outputs")
     node = Node(op, named, positional, keywords, outputs, attributes, caller())
     return Symbol(node.results)
 

@@ -9,9 +9,12 @@ that is possible. Who makes such an array where there was none says so, once a p
 from __future__ import annotations
 
 import datetime
+import inspect
 import numbers
+import sys
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -138,7 +141,25 @@ def _refuse_gpu(device: Device, why: object) -> None:
 
 # What makes an array of what it is given: the note is due also where that was one of NumPy's.
 _MAKERS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
-CHANGES = {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
+# What writes to its first argument, and by which name that may be given.
+CHANGES: dict[Callable[..., Any], str] = {
+    np.copyto: "dst",
+    np.put: "a",
+    np.place: "arr",
+    np.putmask: "a",
+    np.put_along_axis: "arr",
+    np.fill_diagonal: "a",
+    np.nan_to_num: "x",
+}
+
+
+def changed_by(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What ``function`` writes to of its arguments besides an output; None: nothing."""
+    if function is np.nan_to_num and (args[1] if len(args) > 1 else kwargs.get("copy", True)):
+        return None
+    if function in CHANGES:
+        return args[0] if args else kwargs.get(CHANGES[function])
+    return args[0] if args and getattr(function, "__name__", "") == "at" else None
 
 
 def handed_over(
@@ -146,7 +167,7 @@ def handed_over(
 ) -> Any:
     """What NumPy's ``function`` gives of what lazyarray can't hold: ``error`` says why.
 
-    It waits for the lazyarrays among the arguments; those that it is to write to (``out=``, the
+    It waits for the lazyarrays among the arguments; those that it is to write to (``out``, the
     first argument of ``put`` and its like) are written.
     """
     name = getattr(function, "__name__", type(function).__name__)
@@ -169,10 +190,14 @@ def handed_over(
             [a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args]
         )
         named = {key: to_host(value, what) for key, value in kwargs.items()}
-    first = args[0] if args and _changes(function) else None
-    written = [(first, hosts[0])] if isinstance(first, Tensor) else []
-    outs = zip(_as_tuple(kwargs.get("out")), _as_tuple(named.get("out")), strict=True)
-    written += [(array, host) for array, host in outs if isinstance(array, Tensor)]
+    place = place_of_out(function)
+    places = slice(place, place + getattr(function, "nout", 1))
+    outs = zip(
+        (changed_by(function, args, kwargs), *args[places], *_as_tuple(kwargs.get("out"))),
+        (changed_by(function, hosts, named), *hosts[places], *_as_tuple(named.get("out"))),
+        strict=True,
+    )
+    written = [(array, host) for array, host in outs if isinstance(array, Tensor)]
     try:
         result = function(*hosts, **named)
     except Exception as exc:
@@ -211,16 +236,30 @@ def _found(function: Callable[..., Any], given: Any, result: Any, device: Device
     return found
 
 
+def place_of_out(function: Callable[..., Any]) -> int:
+    """Where among its arguments NumPy's function takes ``out``; a large number if it doesn't."""
+    if isinstance(function, np.ufunc):  # which a program may have made: no cache keeps it
+        return function.nin
+    if isinstance(getattr(function, "__self__", None), np.ufunc):
+        return 4 if function.__name__ == "reduceat" else 3
+    return _place_of_out(function)
+
+
+@cache
+def _place_of_out(function: Callable[..., Any]) -> int:
+    try:
+        names = [p.name for p in inspect.signature(function).parameters.values() if p.kind <= 1]
+    except (TypeError, ValueError):
+        return sys.maxsize
+    return names.index("out") if "out" in names else sys.maxsize
+
+
 def _as_tuple(out: Any) -> tuple[Any, ...]:
     return out if isinstance(out, tuple) else (out,)
 
 
 def _asks_objects(dtype: Any = None, **rest: Any) -> bool:
     return dtype is not None and np.dtype(dtype) == object
-
-
-def _changes(function: Callable[..., Any]) -> bool:
-    return function in CHANGES or getattr(function, "__name__", "") == "at"
 
 
 def in_place(operator: Callable[..., Any], x: Any, other: Any, error: Exception) -> Any:

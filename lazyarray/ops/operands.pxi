@@ -304,6 +304,8 @@ cdef Tensor as_mask(object where, CDevice device):
     """What ``where=`` was given as an array on `device`; TypeError unless it is one of bools."""
     if not isinstance(where, (Tensor, np.ndarray)):
         where = np.array(where, np.bool_)
+    elif is_tensor(where) and is_scalar(<Tensor>where):
+        where = cast(<Tensor>where, D_BOOL)  # as NumPy's scalars, which any cast makes a truth
     if where.dtype != np.bool_:
         raise TypeError(f"Cannot cast array data from {where.dtype!r} to {np.dtype(np.bool_)!r} "
                         "according to the rule 'safe'")

@@ -195,17 +195,14 @@ cdef class MatMul(Row):
             unknown = {name: value for name, value in rest.items() if name not in _RARER}
             if unknown:
                 raise unknown_argument(self.name, unknown)
-            return _taught["matmul"](a, b, out, **rest)
-        if is_symbol(a) or is_symbol(b):
+        elif is_symbol(a) or is_symbol(b):
             return built(a if is_symbol(a) else b, self.name, (a, b), {"out": out})
-        if out is not None and of_numpys(out):
-            return into_numpys(self, out, (a, b), {})
-        if is_tensor(a) and is_tensor(b):
-            return self.call(a, b, out)
         try:
-            return self.call(a, b, out)
+            if out is not None and of_numpys(out):
+                return into_numpys(self, out, (a, b), rest)
+            return _taught["matmul"](a, b, out, **rest) if rest else self.call(a, b, out)
         except Unheld as error:
-            given = {} if out is None else {"out": out}
+            given = rest if out is None else rest | {"out": out}
             return handed(_taught["handed_over"](np.matmul, (a, b), given, error))
 
     cdef object call(self, a, b, out):

@@ -341,7 +341,7 @@ cdef class Reduction(Row):
             if of_numpys(out):
                 return into_numpys(self, out, (x,), {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial,
                                                      "where": True if where is None else where})
-            out = sole_out(out)
+            out = out_array(out)
         cdef bint starts = initial is not _no_value
         if (type(x) is list or type(x) is tuple) and out is None and not starts and where is None:
             found = self.folded(x, axis, dtype, keepdims)
@@ -524,7 +524,7 @@ def normalize_axes(axis, int ndim):
     if isinstance(axis, list):
         axis = tuple(axis)
     if ndim == 0 and axis is not None and not isinstance(axis, tuple):
-        raise np.exceptions.AxisError(axis, 0)  # ufunc.reduce alone is lenient
+        axis = (axis,)  # ufunc.reduce alone is lenient
     cdef unsigned long long mask = axis_mask(axis, ndim)
     return tuple([i for i in range(ndim) if mask >> i & 1])
 

@@ -602,7 +602,7 @@ cdef class Ufunc(UfuncMethods):
                 found = told_by_class(self, "__call__", args, rest)
                 return self.ufunc(*args, **rest) if found is NotImplemented else found
             if of_numpys(out):
-                return into_numpys(self, out, args, rest | {"where": where, "dtype": dtype, "casting": casting})
+                return into_numpys(self, out, args, rest | chosen_loop(where, dtype, casting))
         if self.nout == 2:
             if out is not None and out is not Ellipsis and type(out) is not tuple:
                 raise TypeError("'out' must be a tuple of arrays")
@@ -663,7 +663,8 @@ cdef dict chosen_loop(where, dtype, casting):
 
 cdef dict loop_choice(str name, dict rest):
     """The rarer arguments of a ufunc's call, for NumPy: ``signature``."""
-    rest.pop("subok", None)
+    if not isinstance(rest.pop("subok", True), bool):
+        raise TypeError("'subok' must be a boolean")
     signature = rest.pop("sig", None) or rest.pop("signature", None)
     if rest:
         raise unknown_argument(name, rest)

@@ -128,7 +128,9 @@ cdef class UfuncMethods(Row):
                                  LIGHT_TIMES if row is None else 0)
             if result is not None:
                 return of_class_of(array, result)
-        result = handed(self.method("reduce", array, axis, dtype, out, keepdims, *args, **kwargs))
+        kwargs.update(zip(("initial", "where"), args))
+        # By name, as NumPy has it: a tuple may hold the output then.
+        result = handed(self.method("reduce", array, axis, dtype, out=out, keepdims=keepdims, **kwargs))
         return of_class_of(array, result) if out is None else result
 
     def accumulate(self, array, axis=0, dtype=None, out=None):
@@ -159,7 +161,7 @@ cdef class UfuncMethods(Row):
         if out is None and result is None:
             result = direct_call(self.ufunc.accumulate, (array, axis, dtype), PY_SSIZE_T_MAX, _DIRECT_LENGTH, 1)
         if result is None:
-            result = self.method("accumulate", array, axis, dtype, out)
+            result = self.method("accumulate", array, axis, dtype, out=out)
         return of_class_of(array, result) if out is None else result
 
     def reduceat(self, array, indices, axis=0, dtype=None, out=None):
@@ -190,7 +192,7 @@ cdef class UfuncMethods(Row):
             result = direct_call(self.ufunc.reduceat, (array, indices, axis, dtype), PY_SSIZE_T_MAX, _DIRECT_LENGTH,
                                  LIGHT_TIMES)
         if result is None:
-            result = self.method("reduceat", array, indices, axis, dtype, out)
+            result = self.method("reduceat", array, indices, axis, dtype, out=out)
         return of_class_of(array, result) if out is None else result
 
     def outer(self, a, b, /, **kwargs):

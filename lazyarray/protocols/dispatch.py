@@ -8,7 +8,6 @@ computed in NumPy behind the user's back.
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -108,7 +107,8 @@ def function(
     if isinstance(func, (Public, Row)):  # super() is told of ours, too
         return past_classes(func)(*args, **kwargs)
     module, name = func.__module__, func.__name__
-    if func in hosts.CHANGES and not (args and isinstance(args[0], Tensor)):
+    target = hosts.changed_by(func, args, kwargs)
+    if target is not None and not isinstance(target, Tensor):
         return func(*_host(args, name), **_host(kwargs, name))
     mine = _SPECIAL.get((module, name)) or _counterpart(module, name)
     if mine is None:
@@ -129,7 +129,7 @@ def _run(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    place = _place_of_out(func)
+    place = hosts.place_of_out(func)
     out = args[place] if len(args) > place else kwargs.get("out")
     if not _rows.of_numpys(out):
         return mine(*args, **kwargs)
@@ -165,16 +165,6 @@ _rows.teach(into_numpys=into_numpys)
 def _host(o: Any, name: str) -> Any:
     """Arguments for NumPy itself: the values of NDArrays."""
     return hosts.to_host(o, f"numpy.{name} of what is NumPy's")
-
-
-@cache
-def _place_of_out(func: Callable[..., Any]) -> int:
-    """Where among its arguments NumPy's function takes ``out``; a large number if it doesn't."""
-    try:
-        names = [p.name for p in inspect.signature(func).parameters.values() if p.kind <= 1]
-    except (TypeError, ValueError):
-        return sys.maxsize
-    return names.index("out") if "out" in names else sys.maxsize
 
 
 @cache

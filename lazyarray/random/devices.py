@@ -14,7 +14,7 @@ from lazyarray.context import chosen
 from lazyarray.engine import Device
 from lazyarray.engine._engine import hold_at_fork
 from lazyarray.lazy._lazy import Tensor, swap_current_device
-from lazyarray.ops.hosts import to_host
+from lazyarray.ops.hosts import MOST_AXES, to_host
 from lazyarray.random.generator import Generator
 from lazyarray.random.legacy import as_randint
 from lazyarray.random.module import ModuleStream
@@ -68,8 +68,16 @@ _FIRST = Device("cpu", 0)
 
 def known(seed: Any) -> Any:
     """A seed with NumPy's numbers for an array's, which is waited for: it judges their dtypes."""
+    if _is_deep(seed, 0):
+        raise ValueError(f"a seed nests at most {MOST_AXES} sequences")  # NumPy goes on for ever
     given = to_host(seed, "a seed")
-    return given[()] if isinstance(given, np.ndarray) else given
+    return np.asarray(given)[()] if isinstance(given, np.ndarray) else given
+
+
+def _is_deep(o: Any, depth: int) -> bool:
+    if type(o) is list or type(o) is tuple:  # perhaps one that is in itself
+        return depth == MOST_AXES or any(_is_deep(part, depth + 1) for part in o)
+    return False
 
 
 def older(seed: Any) -> np.random.RandomState:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.functions._checks import whole
 from lazyarray.lazy._lazy import Tensor, Unheld, once, returned
 from lazyarray.ops import hosts
 from lazyarray.random.stream import Call, Made, Size, Stream, shape_or_none, sized
@@ -186,7 +187,7 @@ class Samples(Stream):
         >>> la.random.default_rng(0).multinomial(10, [0.2, 0.3, 0.5], 2).sum(axis=1).asnumpy()
         array([10, 10])
         """
-        n, pvals = self._parameter(n), self._parameter(pvals, True)
+        n, pvals = self._parameter(whole(n)), self._parameter(pvals, True)
         if pvals.ndim == 0 or pvals.shape[-1] == 0:
             raise ValueError(
                 "pvals must have at least 1 dimension and the last dimension of pvals must be "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from lazyarray.functions._checks import whole
 from lazyarray.functions.creation import shape_of
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Giving, Tensor, TracingError, is_capturing, once, returned
@@ -148,6 +149,9 @@ class _Drawing(Giving):
     on_gpu = _Instruction.on_gpu
 
 
+_OF_LIMITS = ("integers", "randint")  # whose parameters are integers of any size
+
+
 def _planned(
     row: Distribution, judge: Any, size: Size, cast: Any, options: Any, *parameters: Any
 ) -> _Plan:
@@ -160,7 +164,7 @@ def _planned(
     given: list[Any] = []  # to draw with; None stands for the next of the inputs
     shown: list[Any] = []  # to judge
     shapes: list[tuple[int, ...]] = []
-    late, limits = False, name in ("integers", "randint")
+    late, limits = False, name in _OF_LIMITS
     for value, plain in zip(parameters, row.neutral, strict=True):
         if isinstance(value, Tensor):
             late = True
@@ -352,6 +356,9 @@ class Stream(Drawn):
         if plain:
             plan, ins = _plan(row, self._judge, size, cast, options, *parameters), []
         else:
+            if row.name not in _OF_LIMITS:
+                pairs = zip(parameters, row.neutral, strict=True)
+                parameters = tuple([whole(v) if type(one) is int else v for v, one in pairs])
             ins = self._inputs(row.name, *parameters)
             plan = _planned(row, self._judge, size, cast, options, *parameters)
         target = (plan.shape, plan.dtype) if out is None else out

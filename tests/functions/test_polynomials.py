@@ -171,3 +171,9 @@ def test_poly1d_of_what_numpy_holds(given):
     assert isinstance(ours, la.poly1d) and repr(ours) == repr(theirs)
     if not isinstance(given[0], str):
         assert ours(2) == theirs(2) and repr(ours * 2 + 1) == repr(theirs * 2 + 1)
+
+
+def test_more_derivatives_than_there_are_powers():
+    """It went on, with nothing, for as long as was asked."""
+    for m in (3, 4, 2**62, 10**30):
+        assert la.polyder([1, 2, 3], m).shape == (0,)

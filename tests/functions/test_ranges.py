@@ -1,6 +1,7 @@
 """Ranges whose ends are arrays."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -99,3 +100,23 @@ def test_ranges_of_each_dtype(dtype):
             assert type(got) is type(want), (args, want, got)
         else:
             assert got.dtype == want.dtype and got.asnumpy().tobytes() == want.tobytes(), args
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        (2**63 - 1, 2**63 + 2),
+        (2**63, 2**63 + 3),
+        (-(2**63) - 1, -(2**63) + 2),
+        (-(2**63), -(2**63) + 3),
+        (2**64, 2**64 + 3),
+        (2**62, 2**63, 2**62),
+        (1.0, 2**70, 2**69),
+    ],
+)
+def test_ends_beyond_64_bits(ends, direct):
+    """They ran over, from the largest integer to the smallest."""
+    want = np.arange(*ends)
+    with warnings.catch_warnings(action="ignore"):
+        got = la.arange(*ends)
+    assert got.dtype == want.dtype and got.tolist() == want.tolist()

@@ -224,3 +224,37 @@ def test_put_at_an_integer_of_another_class():
     la.put(x, Whole(), x[1] + 1)
     assert x.tolist() == [0, 3, 0]
     assert la.take(x, Whole()) == 3
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+def test_places_and_numbers_that_are_scalars_of_floats(dtype, direct):
+    """NumPy cuts such a scalar to an integer, and refuses an array; a wait made no difference."""
+    made = {}
+    for xp in (np, la):
+        x = xp.arange(6.0)
+        i = xp.arange(4, dtype=dtype)[2]
+        xp.put(x, i, 7.0)
+        rng = xp.random.default_rng(3)
+        drawn = [rng.binomial(i, 0.5, 5), rng.hypergeometric(i, 3, 2, 5), rng.multinomial(i, [1.0])]
+        found = [
+            x,
+            xp.take(x, i),
+            xp.repeat(x, i),
+            *drawn,
+            xp.random.RandomState(5).binomial(i, 0.5),
+        ]
+        made[xp] = [f.tolist() if xp is la else np.asarray(f).tolist() for f in found]
+    assert made[la] == made[np]
+    if dtype != "i4":
+        for by in (la.take, la.repeat, lambda x, i: la.put(x, i, 1.0)):
+            with pytest.raises(TypeError, match="Cannot cast"):
+                by(la.arange(6.0), la.arange(3, dtype=dtype)[2:])
+
+
+def test_an_integer_too_large_for_a_place_is_not_another_one(direct):
+    x = la.arange(4.0)
+    for at in (lambda i: la.put(x, i, 9.0), lambda i: x.put(i, 9.0), lambda i: la.take(x, i)):
+        for i in (2**64 - 1, 2**63, 2**70, -(2**63) - 1):
+            with pytest.raises(OverflowError):
+                at(i)
+    assert x.tolist() == [0, 1, 2, 3]

@@ -1,5 +1,8 @@
 """Windows and special functions equal NumPy's."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -61,3 +64,18 @@ def test_windows_of_long_doubles(name):
     for M in (np.longdouble(7), np.longdouble(0), np.longdouble(2.5)):
         check(name, M)
     check("kaiser", np.longdouble(7), 3)
+
+
+@pytest.mark.filterwarnings("ignore::lazyarray.HostArrayWarning")
+@pytest.mark.parametrize("number", [-(2**70), Fraction(5, 2), Decimal(4), "a", 1j, None])
+@pytest.mark.parametrize("name", ["bartlett", "blackman", "hamming", "hanning"])
+def test_numbers_of_samples_that_are_objects(name, number):
+    """They were AttributeErrors."""
+    found = []
+    for xp in (np, la):
+        try:
+            window = getattr(xp, name)(number)
+            found.append((window.dtype, window.tolist()))
+        except Exception as error:
+            found.append(type(error))
+    assert found[0] == found[1]

@@ -128,6 +128,18 @@ def test_a_wrong_number_of_outputs_is_an_error_that_tells_the_right_one():
         list(sym.unstack(sym.var("x")))
 
 
+@pytest.mark.parametrize(
+    ("number", "error"), [(2**62, MemoryError), (2**70, OverflowError), (-3, ValueError)]
+)
+def test_numbers_of_outputs_that_cannot_be_are_errors_at_once(number, error):
+    for bad in (
+        lambda: sym.unstack(sym.var("x"), num_outputs=number),
+        lambda: sym.split(sym.var("x"), number),
+    ):
+        with pytest.raises(error):
+            bad()
+
+
 def test_children_are_those_of_each_node_once():
     x, w = sym.var("x"), sym.var("w")
     parts = sym.split(x, 3, axis=1, num_outputs=3)

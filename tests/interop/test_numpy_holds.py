@@ -1,6 +1,7 @@
 """What lazyarray does not hold, NumPy holds: what is made, handed over, and said of it."""
 
 import datetime
+import fractions
 import io
 import os
 import subprocess
@@ -378,6 +379,93 @@ def test_what_is_written():
     counts = la.zeros(2)
     la.add.at(counts, np.array([0, 0]), 1.0)
     assert counts.tolist() == [2, 0]
+
+
+INTO = """
+xp.greater_equal(xp.arange(4.0), Fraction(1, 2), out)
+xp.less(MASKED, 2, out)
+xp.less(DAYS[[0, 1, 0, 1]], DAYS[0], out)
+xp.add(MASKED, 2, out)
+xp.add.reduce(np.stack([OBJECTS, OBJECTS]), 0, None, out)
+xp.add.reduce(np.stack([OBJECTS, OBJECTS]), out=out)
+xp.add.accumulate(OBJECTS, 0, None, out)
+xp.add.reduceat(OBJECTS, [0, 1, 2, 3], 0, None, out)
+xp.add.accumulate(OBJECTS, out=out)
+xp.cumsum(OBJECTS, 0, None, out)
+xp.take(OBJECTS, [3, 2, 1, 0], 0, out, mode="clip")
+xp.matmul(np.stack([OBJECTS] * 4), OBJECTS, out, casting="unsafe")
+xp.matmul(xp.ones((4, 4)), np.ma.array(MASKED), out)
+xp.compress([True] * 4, OBJECTS, 0, out)
+xp.choose([0, 1, 0, 1], np.stack([OBJECTS, OBJECTS]), out)
+xp.mean(np.stack([OBJECTS, OBJECTS]), 0, None, out)
+""".strip().split("\n")
+
+
+@quiet
+@pytest.mark.parametrize("dtype", [object, ">f8", "U20"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp, x, out: xp.matmul(xp.eye(4), x, out),
+        lambda xp, x, out: xp.matmul(xp.eye(4), x, out=out, casting="unsafe"),
+        lambda xp, x, out: xp.add.reduce(xp.ones((4, 4)), out=(out,)),
+        lambda xp, x, out: xp.add.accumulate(x, out=(out,)),
+        lambda xp, x, out: xp.add.reduceat(x, [0, 1, 2, 3], out=(out,)),
+    ],
+)
+def test_outputs_that_numpy_holds(call, dtype):
+    found = []
+    for xp in (np, la):
+        out = np.zeros(4, dtype)
+        try:
+            assert call(xp, xp.arange(4.0), out) is out
+            found.append(out.tolist())
+        except TypeError:
+            found.append("refused")
+    assert found[0] == found[1]
+
+
+WRITTEN_BY_NAME = """
+xp.copyto(dst=x, src=OBJECTS, casting="unsafe")
+xp.copyto(dst=x, src=MASKED)
+xp.copyto(dst=x, src=xp.ones(4))
+xp.put(a=x, ind=[0, 1], v=OBJECTS)
+xp.put(ind=[0, 1], v=xp.ones(2), a=x)
+xp.place(arr=x, mask=[True] * 4, vals=MASKED)
+xp.place(arr=x, mask=[True] * 4, vals=[5, 6])
+xp.put_along_axis(arr=x, indices=np.array([0, 1]), values=OBJECTS[:2], axis=0)
+xp.put_along_axis(arr=x, indices=np.array([0, 1]), values=np.ones(2), axis=0)
+xp.fill_diagonal(a=x.reshape(2, 2), val=OBJECTS[:2])
+xp.fill_diagonal(a=x.reshape(2, 2), val=7)
+xp.nan_to_num(x, copy=False, nan=np.ma.array(3.0))
+xp.nan_to_num(x, False, np.ma.array(3.0))
+xp.nan_to_num(x=x, copy=False)
+xp.nan_to_num(x, nan=np.ma.array(3.0))
+""".strip().split("\n")
+
+
+@quiet
+@pytest.mark.parametrize("code", WRITTEN_BY_NAME)
+def test_what_is_written_may_be_given_by_name(code):
+    """By NumPy's functions, too; and NumPy's own array."""
+    want = np.array([1.0, np.nan, 3.0, 4.0])
+    found = [(la, la.array(want)), (np, la.array(want)), (la, want.copy())]
+    eval(code, {**globals(), "xp": np, "x": want})
+    for xp, x in found:
+        eval(code, {**globals(), "xp": xp, "x": x})
+        np.testing.assert_array_equal(np.asarray(x), want)
+
+
+@pytest.mark.parametrize("code", INTO)
+def test_an_output_by_place_is_written(code):
+    names = {**globals(), "Fraction": fractions.Fraction}
+    want, got = np.full(4, 9.0), la.full(4, 9.0)
+    result = eval(code, {**names, "xp": np, "out": want})
+    assert np.asarray(eval(code, {**names, "xp": la, "out": got})).tolist() == result.tolist()
+    assert got.tolist() == want.tolist()
+    numpys = np.full(4, 9.0)
+    assert eval(code, {**names, "xp": la, "out": numpys}).tolist() == result.tolist()
+    assert numpys.tolist() == want.tolist()
 
 
 def test_functions_that_have_no_such_arrays_stay_errors():
