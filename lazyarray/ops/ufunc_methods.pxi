@@ -61,6 +61,43 @@ cdef Tensor folded_now(object ufunc, Tensor x, object along):
     return out if ndim == 1 else written(out)
 
 
+cdef dict _scans = {}  # by ufunc and dtype: NumPy's loop for operands and results of that dtype alone, or False
+
+
+cdef Tensor scanned_now(object ufunc, Tensor x):
+    """``ufunc.accumulate`` of a vector at hand, by NumPy's loop; None where it isn't that simple, or raised a flag."""
+    cdef npy_intp steps[3]
+    cdef npy_intp n = x.v.layout.size(), rest = n - 1
+    cdef char* args[3]
+    cdef Kernel* k
+    cdef Tensor out
+    if x.v.layout.ndim != 1 or n == 0 or not is_ready(x, True):
+        return None
+    key = (ufunc, x.v.dtype)
+    found = _scans.get(key)
+    if found is None:
+        d = np_dtype(x.v.dtype)
+        found = False
+        # The first loop that takes the dtype. Sums and products of small integers are wider, powers may fail.
+        if d.kind in "biuf" and ufunc not in (np.add, np.multiply, np.power) \
+                and next((t for t in ufunc.types if t[:2] == d.char * 2), "")[2:] == f"->{d.char}":
+            found = _Kernel.__new__(_Kernel)
+            (<_Kernel>found).k = loop_kernel(ufunc.__name__, ELEMENTWISE, 2, 1, ufunc, (d, d, d))
+        _scans[key] = found
+    if found is False:
+        return None
+    k = (<_Kernel>found).k
+    out = small_array(x.v.dtype, 1, &n, True)
+    if out is None:
+        return None
+    steps[0] = steps[1] = steps[2] = x.v.itemsize()
+    memcpy(out.v.chunk.data, x.v.elements(), steps[0])
+    args[0], args[1], args[2] = out.v.chunk.data, x.v.elements() + steps[0], out.v.chunk.data + steps[0]
+    take_flags(True)
+    k.fn(args, &rest, steps, k.data)
+    return None if take_flags(True) else written(out)
+
+
 cdef inline bint is_ours_alone(object array, object out) noexcept:
     """Whether there is nobody to ask about a call (`told_by_class`), and so no need to write down what it is."""
     return out is None and not derived_made and is_tensor(array)
@@ -158,6 +195,9 @@ cdef class UfuncMethods(Row):
         if out is None and dtype is None and isinstance(self, Ufunc) and (<Ufunc>self).line and is_first_axis(axis) \
                 and Py_TYPE(array) == type_of_arrays():
             result = running_now(ord((<Ufunc>self).line), <Tensor>array)
+        elif out is None and dtype is None and self.ufunc.nin == 2 and self.ufunc.nout == 1 and is_first_axis(axis) \
+                and Py_TYPE(array) == type_of_arrays():
+            result = scanned_now(self.ufunc, <Tensor>array)
         if out is None and result is None:
             result = direct_call(self.ufunc.accumulate, (array, axis, dtype), PY_SSIZE_T_MAX, _DIRECT_LENGTH, 1)
         if result is None:

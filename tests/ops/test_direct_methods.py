@@ -347,3 +347,34 @@ def test_lists_of_lists(name, function):
         assert isinstance(got, type)
     else:
         assert got.dtype == want.dtype and np.array_equal(got, want)
+
+
+SCANS = [
+    name
+    for name in dir(np)
+    if isinstance(f := getattr(np, name), np.ufunc) and (f.nin, f.nout, f.signature) == (2, 1, None)
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SCANS)
+def test_accumulate(name):
+    """Values, dtypes and errors are NumPy's, also where a flag is raised."""
+
+    def run(xp, x, errors):
+        with np.errstate(all=errors):
+            try:
+                result = np.asarray(getattr(xp, name).accumulate(x))
+            except (FloatingPointError, TypeError, ValueError) as error:
+                return type(error)
+        return result.dtype, np.where(result != result, 0, result).tobytes()
+
+    rng = np.random.default_rng(0)
+    for d in "?bhilBLQefdF":
+        for n in (1, 2, 3, 8, 33, 1000):
+            x = (rng.random(n) * 9 - 3).astype(d)
+            if d in "efd" and n > 3:
+                x[n // 2] = np.inf if n == 8 else np.nan
+            for errors in ("ignore", "raise"):
+                got, want = run(la, la.array(x), errors), run(np, x, errors)
+                assert got == want or issubclass(got, want), (d, n, errors)
