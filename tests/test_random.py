@@ -674,5 +674,5 @@ def test_seeds_that_are_in_themselves():
         with pytest.raises(ValueError, match="at most 64"):
             la.random.default_rng(seed)
     got = la.random.default_rng(np.matrix([[1, 2]])).random()  # whose rows are matrices
-    assert got == np.random.default_rng([1, 2]).random()
+    assert got == default_rng([1, 2]).random()
     assert la.random.default_rng([1, [2, [3]]]).random() == default_rng([1, [2, [3]]]).random()

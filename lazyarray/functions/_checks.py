@@ -53,7 +53,8 @@ def wrapped(i: np.ndarray, n: int, mode: str) -> np.ndarray:
     """For "wrap", indices from 0 to n: NumPy (2.4) takes a step of n at a time, however far."""
     if mode != "wrap" or not n or not i.size or not np.can_cast(i.dtype, np.intp):
         return i
-    if -n <= i.min() and i.max() < 2 * n:  # one step each, which takes less than the divisions
+    # One step each takes less than the divisions. (On a GPU to ask would be to wait.)
+    if isinstance(i, np.ndarray) and -n <= i.min() and i.max() < 2 * n:
         return i
     return np.remainder(i, n, dtype=np.intp)
 

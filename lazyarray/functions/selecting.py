@@ -152,7 +152,8 @@ def compress(
     """
     if np.ndim(condition) != 1:  # type: ignore[arg-type]
         raise ValueError("condition must be a 1-d array")
-    if out is None and axis in (None, 0, -1) and _is_mask(condition, a):
+    along_it = axis is None or (type(axis) is int and axis in (0, -1))
+    if out is None and along_it and _is_mask(condition, a):
         return ravel(a)[condition]
     return take(a, looked_at(condition, "compress()", np.flatnonzero), axis, out)
 

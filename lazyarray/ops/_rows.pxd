@@ -33,6 +33,7 @@ cdef class Ufunc(UfuncMethods):
     cdef float cost, vector
     cdef str line, vector_of
     cdef int mended
+    cdef object quotients
     cdef bint compares, exponents, weights, bad_strided, x87, reduces
     cdef Resolved** table
     cdef dict loops  # input dtypes, by operands' kinds and the dtype that is asked for as one number

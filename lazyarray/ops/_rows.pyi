@@ -93,6 +93,7 @@ class Ufunc(UfuncMethods):
         exponents: bool = False,
         bad_strided: bool = False,
         mended: int = 0,
+        quotients: np.ufunc | None = None,
         x87: bool = False,
         smooth: tuple[tuple[float, float], ...] = (),
         example: str = "",

@@ -128,11 +128,11 @@ void mend_quotient(Kernel* k, Quotient what, char dtype) {
   }
 }
 
-// `floor_divide` is the kernel of the same integers' quotients.
+// `quotient` is the kernel of the same integers' quotients.
 template <class Kernel>
-void mend_remainder(Kernel* k, const Kernel* floor_divide, char kind, int size) {
+void mend_remainder(Kernel* k, const Kernel* quotient, char kind, int size) {
   if (const Loop loop = remainder_loop(kind, size)) {
-    k->data = new Remainder{{k->fn, k->data}, {floor_divide->fn, floor_divide->data}};
+    k->data = new Remainder{{k->fn, k->data}, {quotient->fn, quotient->data}};
     k->fn = loop;
   }
 }

@@ -41,7 +41,8 @@ cdef class Ufunc(UfuncMethods):
     ``line``: the sign of its loop in cpu/lines.h; ``compares``: it takes Python integers that no
     dtype holds; ``exponents``: ``b`` of integers must not be negative, and numbers' values choose
     what is done; ``weights``: ``b`` are sums of weights, which must not be zero; ``bad_strided``:
-    NumPy's loops write a strided output wrongly; ``mended``: they are wrong elsewhere (mended.h);
+    NumPy's loops write a strided output wrongly; ``mended``: they are wrong or slow elsewhere (mended.h);
+    ``quotients``: NumPy's ufunc that gives the whole quotients of which these are the remainders;
     ``x87``: they raise flags in the x87 unit, too. ``smooth``, ``example``, ``vectors``,
     ``vector_of``: see ``op()``.
     """
@@ -55,7 +56,7 @@ cdef class Ufunc(UfuncMethods):
                  double vector=0, formula=None, bint exact=False, str line="", bint compares=False,
                  bint exponents=False, bint bad_strided=False, int mended=0, bint x87=False,
                  tuple smooth=(), str example="", bint vectors=False, str vector_of="fd", bint reduces=False,
-                 bint weights=False):
+                 bint weights=False, object quotients=None):
         self.ufunc = ufunc
         self.name = name or ufunc.__name__
         self.section = section
@@ -75,6 +76,7 @@ cdef class Ufunc(UfuncMethods):
         self.weights = weights
         self.bad_strided = bad_strided
         self.mended = mended
+        self.quotients = quotients
         self.x87 = x87
         self.smooth = smooth
         self.example = example
@@ -103,7 +105,8 @@ cdef class Ufunc(UfuncMethods):
                      formula=None if weights else self.formula,
                      exact=self.exact, line=self.line, compares=self.compares,
                      exponents=self.exponents, bad_strided=self.bad_strided,
-                     mended=self.mended if mended is None else mended, x87=self.x87, smooth=self.smooth, example=self.example, vectors=self.vectors,
+                     mended=self.mended if mended is None else mended,
+                     quotients=self.quotients, x87=self.x87, smooth=self.smooth, example=self.example, vectors=self.vectors,
                      vector_of=self.vector_of, weights=weights)
 
     cdef Resolved* resolve(self, int ka, int kb) except NULL:
@@ -154,8 +157,8 @@ cdef class Ufunc(UfuncMethods):
         elif k.cost < 2:  # vector instructions: by the bytes
             k.cost *= max([d.itemsize for d in dtypes]) / 8
         mend(k, self.mended, ord(dtypes[0].kind), ord(dtypes[0].char), dtypes[0].itemsize)
-        if self.mended == kRemainder and dtypes[0].kind in "iu":
-            mend_remainder(k, loop_kernel("floor_divide", ELEMENTWISE, 2, 1, np.floor_divide, dtypes),
+        if self.quotients is not None and dtypes[0].kind in "iu":
+            mend_remainder(k, loop_kernel(self.quotients.__name__, ELEMENTWISE, 2, 1, self.quotients, dtypes),
                            ord(dtypes[0].kind), dtypes[0].itemsize)
         return k
 

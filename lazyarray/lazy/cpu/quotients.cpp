@@ -13,7 +13,7 @@ namespace lazyarray {
 namespace {
 
 #if defined(__x86_64__)
-#define WIDE [[gnu::target("avx2,fma")]] inline
+#define WIDE [[gnu::target("avx2,fma"), gnu::always_inline]] inline
 
 bool has_fma() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
@@ -96,7 +96,7 @@ struct Lanes {
 };
 
 template <class T, Quotient what>
-[[gnu::target("avx2,fma")]] void quotients(char** args, npy_intp const* dimensions, npy_intp const* steps, void* data) {
+[[gnu::target("avx2,fma")]] void quotients_wide(char** args, npy_intp const* dimensions, npy_intp const* steps, void* data) {
   using L = Lanes<T>;
   constexpr int nop = what == Quotient::divmod ? 4 : 3;
   const auto* inner = static_cast<const Inner*>(data);
@@ -135,10 +135,10 @@ template <class T, Quotient what>
 template <class T>
 Loop of_dtype(Quotient what) {
   switch (what) {
-    case Quotient::fmod: return quotients<T, Quotient::fmod>;
-    case Quotient::remainder: return quotients<T, Quotient::remainder>;
-    case Quotient::floor_divide: return quotients<T, Quotient::floor_divide>;
-    default: return quotients<T, Quotient::divmod>;
+    case Quotient::fmod: return quotients_wide<T, Quotient::fmod>;
+    case Quotient::remainder: return quotients_wide<T, Quotient::remainder>;
+    case Quotient::floor_divide: return quotients_wide<T, Quotient::floor_divide>;
+    default: return quotients_wide<T, Quotient::divmod>;
   }
 }
 #endif
@@ -157,7 +157,7 @@ void remainders(char** args, npy_intp const* dimensions, npy_intp const* steps, 
     const npy_intp count = std::min(kBlock, n - i), to[] = {steps[0], 0, sizeof(T)};
     char *in = args[0] + i * steps[0], *out = args[2] + i * steps[2];
     char* of[] = {in, reinterpret_cast<char*>(&divisor), reinterpret_cast<char*>(quotients)};
-    loops->floor_divide.fn(of, &count, to, loops->floor_divide.data);
+    loops->quotient.fn(of, &count, to, loops->quotient.data);
     using Word = std::make_unsigned_t<decltype(T() * 1)>;
     auto left = [&](T a, T q) { return T(Word(a) - Word(q) * Word(b)); };
     if (steps[0] == sizeof(T) && steps[2] == sizeof(T)) {

@@ -13,7 +13,7 @@ Loop quotient_loop(Quotient what, char dtype);
 
 // The data of the loop below: NumPy's loops of the remainder and of the quotient.
 struct Remainder {
-  Inner remainder, floor_divide;
+  Inner remainder, quotient;
 };
 
 // The remainder of integers, where one number divides all of them: NumPy's loop for their quotients is ten times as fast.

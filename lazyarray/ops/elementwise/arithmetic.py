@@ -7,6 +7,8 @@ import math
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.lazy.formulas import Formula, formula, function
 from lazyarray.ops._rows import DIVMOD, FLOOR_DIVIDE, FMOD, NEGATIVE, REMAINDER
@@ -197,6 +199,7 @@ _op(
     formula=formula(integer="floor_residue(a, b)", real="float_floor_residue(a, b)"),
     gradient=(lambda g: g, lambda g, a, b: -g * call("floor_divide", a, b)),
     mended=REMAINDER,
+    quotients=np.floor_divide,
     smooth=((0.5, 0.9), (1, 2)),
 )
 _op(
