@@ -12,6 +12,7 @@ import pytest
 
 import lazyarray as la
 from lazyarray import engine
+from tests.lazy.fusing import figures
 from tests.streams import seeded
 
 from .agree import memory
@@ -182,15 +183,16 @@ def test_what_pending_ops_alone_still_read_counts_as_pending():
     before, gate = pending(), threading.Event()
     total = la.zeros(1)
     engine.get().push_sync(lambda ctx: gate.wait(20), la.cpu(0), mutable_vars=[total.var])
-    for _ in range(5):
-        chunk = la.array(np.ones(100_000))
-        total += chunk.sum()
-        kept = chunk[:10]  # a view holds it as well
-        del chunk
-        held = pending() - before
-        del kept
-        assert pending() - before >= held + 800_000
-    gate.set()
+    with figures(age_ns=1e15):  # no idle worker takes the sums meanwhile
+        for _ in range(5):
+            chunk = la.array(np.ones(100_000))
+            total += chunk.sum()
+            kept = chunk[:10]  # a view holds it as well
+            del chunk
+            held = pending() - before
+            del kept
+            assert pending() - before >= held + 800_000
+        gate.set()
     assert total.item() == 500_000
     la.waitall()
     assert pending() == before
