@@ -178,7 +178,7 @@ def test_an_interrupted_call_that_changes_what_it_reads_is_made_once(what):
         zeros, n = np.zeros(300_000, int), 300_000
         for trial in range(30):
             la.random.seed(0), np.random.seed(0)
-            n = 300_000
+            n, made = 300_000, True
             i, ones = la.array(zeros), la.ones(n) * 3.0 - 2.0
             x, want = la.zeros(1000), np.zeros(1000)
             if "WHICH" == "shuffle":
@@ -196,11 +196,12 @@ def test_an_interrupted_call_that_changes_what_it_reads_is_made_once(what):
                 time.sleep(0.02)
             except KeyboardInterrupt:
                 n = 300_000 if x.asnumpy().any() else 0  # before the call: busy
+                made = len(x) != len(want) or (x.asnumpy() != want).any()
             signal.setitimer(signal.ITIMER_REAL, 0)
             if "WHICH" == "add.at":
                 want[0] = n
             elif "WHICH" == "shuffle":
-                np.random.shuffle(want)
+                np.random.shuffle(want) if made else None
             else:
                 want = np.random.standard_normal(200_000) if len(x) > 1000 else x.asnumpy()
             assert (x.asnumpy() == want).all(), trial
