@@ -267,7 +267,8 @@ cdef bint _taken_over(View* v, list found, Py_ssize_t k) except -1:
             return False
     cdef Py_ssize_t known = 2  # here, and in the list
     if mode().called.given is not NULL:
-        known += sum([kept is a for kept in <list>mode().called.given])  # until the call is over
+        # Until the call is over. (A loop's variable would be one more reference to the last.)
+        known += sum([kept is a for kept in <list>mode().called.given])
     return take_memory(v.chunk, a, known)
 
 

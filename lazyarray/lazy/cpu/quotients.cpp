@@ -123,8 +123,7 @@ template <class T, Quotient what>
       else L::store(at[2], step[2], L::quotient(a, b, r));
       if constexpr (what == Quotient::divmod) L::store(at[3], step[3], L::floored(b, r));
     } else {
-      const npy_intp few = count;
-      inner->fn(at, &few, step, inner->data);
+      inner->fn(at, &count, step, inner->data);
     }
     if (count < L::count)
       for (int k = 2; k < nop; ++k)
