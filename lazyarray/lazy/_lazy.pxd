@@ -379,16 +379,16 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
 
 cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
-        double inline_ns, cheap_ns, group_ns, gil_ns, wait_ns, fuse_ns, flush_ns, mid_ns, stretch_ns, late_ns, catch_up_ns
+        double inline_ns, cheap_ns, group_ns, gil_ns, fuse_ns, flush_ns, mid_ns, stretch_ns, late_ns, catch_up_ns
         size_t catch_up, late_ops
         int64_t cold_stretches, new_stretches
         double age_share
         double even_ns
-        int64_t age_ns, direct_bytes, hosted_bytes, lent_bytes, draws, ahead_bytes, few_ops, gpu_ops, gpu_age_ns
+        int64_t age_ns, call_age_ns, direct_bytes, hosted_bytes, lent_bytes, draws, ahead_bytes, few_ops, gpu_ops, gpu_age_ns
         int late_reads, given_up
     cdef cppclass TilePolicy:
         int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, ahead_least, row, panels, panel, widest
-        double split_ns, task_ns, call_ns, compile_ns
+        double split_ns, ns_per_byte, task_ns, call_ns, compile_ns
     cdef cppclass Backend:
         cbool holds(int)
     cdef cppclass Executor:

@@ -18,8 +18,6 @@ struct FlushPolicy {
   double group_ns = 100000;   // ... until the operator holds this much
   double gil_ns = 50000;      // a call under the GIL cheaper than this is run by its pusher, if it is ready:
                               // a worker would have to be woken, and then to get the GIL
-  double wait_ns = 250000;    // ... and one cheaper than this is left to whoever waits for it, or to a worker after
-                              // age_ns: to be handed over at once would cost it 20 to 40 us
   double fuse_ns = 1000;      // an op that costs more than this may begin a fused pass
   // Where loops are compiled, an op of mid_ns that could run at once is recorded all the same, once stretch_ns of
   // such work has run with no value asked for in between. (Of NumPy's time, run at once and so, loops of 100 steps:
@@ -33,6 +31,7 @@ struct FlushPolicy {
   double flush_ns = 100000;   // this much recorded work is worth a worker, ...
   int64_t age_ns = 200000;    // ... which takes it if nothing else flushes it for this long: a chain
                               // of ops is recorded at 0.2 us each, so it arrives whole
+  int64_t call_age_ns = 2000000;  // ... and one call of NumPy's or of BLAS's threads for so long
   double age_share = 0.05;    // ... and longer, up to this share of the work, while more is being recorded
   double even_ns = 5000;      // of ops cheaper than this on average it takes rounds that are a power of two: a new plan
                               // costs 1 to 2 us an op, more than what a longer pass saves

@@ -220,7 +220,7 @@ class Recorder {
     return in.kernel->kind == Kernel::PYTHON ? std::max<double>(in.cost_ns, policy.flush_ns) : in.cost_ns;
   }
   // Sets the time at which what is open is handed over, and returns it. rec_mu_.
-  int64_t fall_due(const Device& d);
+  int64_t fall_due(const Device& d, bool call = false);
   // An idle worker calls it. The segment that the alarm was set for may be gone, and another be open.
   void on_alarm();
   bool open_empty() const {
@@ -267,6 +267,7 @@ class Recorder {
   std::atomic<double> open_ns_{0};  // written under rec_mu_
   bool call_open_ = false;       // rec_mu_: one of NumPy's is among what is open
   int64_t due_ns_ = 0;           // rec_mu_: when an idle worker is to flush the open segment, or 0
+  bool due_late_ = false;        // rec_mu_: it was set for one call, which others may follow
   size_t due_count_ = 0;  // rec_mu_: how many were open when that was set
   int64_t put_off_ = 0;   // rec_mu_: how often it was
   static constexpr int64_t kPutOff = 16;

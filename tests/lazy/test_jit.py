@@ -339,6 +339,53 @@ def test_sums_are_in_the_loop():
     assert ", 3 instructions compiled" in la.explain()
 
 
+def whole_sums(m, x, y):
+    z = x * y - 2
+    v = m.where(x > y, z, x)
+    return z.sum(-1), (z * x).sum(-1), v.sum(-1), v - z, m.maximum(v - x, y).sum(-1, keepdims=True)
+
+
+# Around NumPy's blocks, tiles, and more than what one tile has of a row.
+@pytest.mark.parametrize("n", [7, 8, 127, 128, 129, 136, 1000, 4097, 20001, 70003])
+@pytest.mark.parametrize("c", "dflbH")
+def test_whole_sums(c, n):
+    rng = np.random.default_rng(n)
+    x, y = (rng.normal(0, 9, (2, n)) * 7).astype(c)
+    # Tiles that are fetched ahead are done in parts.
+    for ahead in ({}, {"stream": 0, "ns_per_byte": 1e9, "ahead_least": 600}):
+        with figures(**ahead):
+            run(whole_sums, x, y)
+            run(whole_sums, x[::-1], y)
+            run(whole_sums, np.stack([x, y, x]), np.stack([y, y, x])[:, ::-1])
+            if c in "df":
+                zeros = np.where(rng.random(n) < 0.3, -0.0, x * 0)
+                run(whole_sums, zeros, np.full(n, -0.0, c))
+                run(lambda m, x: (+x * 1).sum(-1), np.full(n, -0.0, c))
+
+
+def test_whole_sums_are_in_the_loop():
+    a, b = la.array(np.ones(30000)), la.array(np.ones(30000))
+    for _ in range(3):
+        s = ((a - b) ** 2 * 0.5).sum()
+        assert s == 0
+    assert ", 4 instructions compiled" in la.explain()
+
+
+def test_a_flag_in_a_whole_sum_is_told():
+    x = np.ones(20000)
+    x[3000], x[17000] = 1.7e308, 1.7e308  # pieces that overflow only when they meet
+    a = la.array(x)
+    for _ in range(3):
+        with pytest.warns(RuntimeWarning, match="overflow encountered in reduce"):
+            s = (a * 1.0 + 1.0).sum()
+            assert np.isinf(s)
+    x[3001] = 1.7e308
+    a = la.array(x)
+    for _ in range(3):
+        with pytest.warns(RuntimeWarning, match="overflow encountered in reduce"):
+            assert np.isinf((a * 1.0 + 1.0).sum())
+
+
 def test_sums_into_what_is_read():
     """Rows' results where others' operands are."""
     rng = np.random.default_rng(8)

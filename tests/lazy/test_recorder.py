@@ -9,7 +9,7 @@ import pytest
 
 import lazyarray as la
 from lazyarray import engine
-from lazyarray.lazy._lazy import _set_policy
+from lazyarray.lazy._lazy import _set_policy, blas_threads
 from lazyarray.ops._layout import gil_op
 
 from ..ops.compare import on_gpu
@@ -423,29 +423,51 @@ def called(x, ran, ns):
 
 
 @pytest.mark.host  # by the CPU's figures
-def test_a_short_call_of_numpys_is_left_to_the_waiter():
-    x = la.array(np.ones(1000))
+@pytest.mark.parametrize("ns", [1e5, 1e8])
+def test_a_call_of_numpys_is_left_to_the_waiter(ns):
+    x, ran = la.array(np.ones(1000)), []
+
+    def runs():
+        deadline = time.monotonic() + 10
+        while not ran and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return bool(ran)
+
     la.waitall()
-    with figures(age_ns=1e15, flush_ns=1e5):
-        ran = []
-        y = called(x, ran, 1e5)
+    with figures(age_ns=1e15, call_age_ns=1e15, flush_ns=1e5):
+        y = called(x, ran, ns)
         time.sleep(0.05)
         assert not ran
         y.wait_to_read()
-        assert ran
-        z = called(x, ran, 1e6)  # a long one is begun
-        deadline = time.monotonic() + 10
-        while not ran and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert ran
-        z.wait_to_read()
-        ran = []
-        both = called(called(x, ran, 1e5) * 2, ran, 1e5)  # the program goes on
-        deadline = time.monotonic() + 10
-        while not ran and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert ran
+        assert ran == [threading.get_ident()]
+        ran.clear()
+        both = called(called(x, ran, ns) * 2, ran, ns)  # the program goes on
+        assert runs()
         np.testing.assert_array_equal(both, np.full(1000, 5.0))
+    with figures(age_ns=1e15, call_age_ns=1e6, flush_ns=1e5):
+        z = called(x, ran, ns)
+        assert runs()  # though nobody waits
+        z.wait_to_read()
+    with figures(age_ns=1e6, call_age_ns=1e15, flush_ns=1e5):
+        z = called(x, ran, ns)
+        more = la.ones(10) + z[:10]  # what comes after it is not put off
+        assert runs()
+        np.testing.assert_array_equal(more, np.full(10, 3.0))
+
+
+@pytest.mark.host  # by the CPU's figures
+@pytest.mark.skipif(blas_threads() < 2, reason="BLAS has one thread")
+def test_what_blas_does_on_all_cores_is_left_to_the_waiter():
+    a, b = la.array(np.eye(300) * 2), la.array(np.ones(300))
+    la.waitall()
+    with figures(call_age_ns=1e15):
+        for solve in (lambda: la.linalg.solve(a, b), lambda: (a @ a)[:, 0]):
+            before = engine.get().stats()["helped"]
+            x = solve()
+            time.sleep(0.05)
+            assert x._state() != "complete"
+            x.wait_to_read()
+            assert engine.get().stats()["helped"] > before
 
 
 @pytest.mark.host  # by the CPU's figures

@@ -128,6 +128,7 @@ bool Finder::add(int m) {
   to->written = true;
   to->sum = mine.sums;
   chain_.sums |= mine.sums;
+  chain_.tree |= mine.sums && plan_.members[m].role == Member::TREE;
   instructions_++;
   chain_.ns += in.cost_ns;
   return true;
@@ -195,7 +196,9 @@ int Finder::grow(int begin) {
     plan_.scratch_steps(chain_.level - p.sum, item, steps[i]);
   }
   most_ = std::max(most_, plan_.scratch);
-  if (chain_.sums) {
+  if (chain_.tree) {
+    chain_.nest.set_row(chain_.level - 1, count, steps);
+  } else if (chain_.sums) {
     chain_.nest.set(plan_.axes, plan_.cut, chain_.level - 1, count, steps);
     chain_.nest.append(plan_.axes.shape[chain_.level - 1], chain_.level - 1, count, steps);
   } else {
@@ -213,7 +216,7 @@ int Finder::grow(int begin) {
     operands += p.written ? " w " : " r ";
     const npy_intp* const all = chain_.nest.strides[i];
     const bool still = std::all_of(all, all + chain_.nest.n, [](npy_intp s) { return s == 0; });
-    operands += p.sum ? 'r' : still ? 'c' : step == 0 ? '1' : step == d.size ? 'd' : 's';
+    operands += p.sum ? (chain_.tree ? 'p' : 'r') : still ? 'c' : step == 0 ? '1' : step == d.size ? 'd' : 's';
   }
   std::string text = std::to_string(chain_.nest.n) + '|' + operands + '|';
   for (size_t i = 0; i < lines_.size(); ++i) text += (i ? "," : "") + lines_[i];

@@ -6,6 +6,8 @@
 
 namespace lazyarray {
 
+constexpr npy_intp kLeaf = 128;  // NumPy's PW_BLOCKSIZE: what it never cuts
+
 // Where NumPy's pairwise sum of n numbers cuts them, down to pieces of at most `most`: at half,
 // rounded down to a multiple of 8 (complex numbers count twice).
 npy_intp pairwise_half(npy_intp n, bool complex);

@@ -116,6 +116,9 @@ class Pass {
   void locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs, npy_intp* counts) const;
   // Whether the chain is done; if not, NumPy's loops can do it.
   bool compiled(size_t chain, const Pointers* begin, Spot& spot, Ahead& ahead);
+  // A piece of a tree, in parts, cut where NumPy's sum cuts it: between them the next tile comes.
+  void add_up(const Chain& chain, CompiledLoop::Function loop, char* const* at, npy_intp length, npy_intp parts,
+              Ahead& ahead) const;
   // The same where the loop was never used: NumPy's loops do the tile as well, and the two are compared.
   bool tried(size_t chain, const Pointers* begin, Spot& spot, int* flags);
 
@@ -138,7 +141,7 @@ class Pass {
   void columns(size_t m, const Member& member, const Pointers& at, npy_intp length,
                const npy_intp* index);
 
-  char* partial(const Member& member, npy_intp tile) {
+  char* partial(const Member& member, npy_intp tile) const {
     return partials_.get() + (static_cast<size_t>(member.partial) * plan_.tiles + tile) * kItem;
   }
 

@@ -43,6 +43,10 @@ void Pass::prepare_chains() {
 void Pass::locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs, npy_intp* counts) const {
   for (size_t i = 0; i < chain.places.size(); ++i) {
     const Place& p = chain.places[i];
+    if (p.sum && chain.tree) {
+      ptrs[i] = partial(plan_.members[p.member], spot.tile);
+      continue;
+    }
     if (!p.in_place) expand(p.member, p.op, spot);
     ptrs[i] = p.in_place ? origin(p.member, p.op, spot) : begin[p.member].p[p.op];
     for (int a = 0; a <= plan_.cut; ++a) ptrs[i] += spot.index[a] * p.outer[a];
@@ -64,6 +68,42 @@ static Block both(const Chain& chain, const npy_intp* counts, char* a, const npy
   return block;
 }
 
+// By hand, as loops of NumPy's clear the flags that are up.
+template <class T>
+static void add_to(char* to, const char* from) {
+  T a, b;
+  std::memcpy(&a, to, sizeof a);
+  std::memcpy(&b, from, sizeof b);
+  a = static_cast<T>(a + b);
+  std::memcpy(to, &a, sizeof a);
+}
+
+void Pass::add_up(const Chain& chain, CompiledLoop::Function loop, char* const* at, npy_intp length, npy_intp parts,
+                  Ahead& ahead) const {
+  if (parts < 2 || length <= kLeaf) {
+    const npy_intp counts[2] = {1, length};
+    ahead.fetch();
+    return loop(at, counts, chain.nest.strides[0]);
+  }
+  const npy_intp half = pairwise_half(length, false);
+  char* rest[kPlaces];
+  alignas(8) char sums[kPlaces][8];
+  for (int k = 0; k < chain.operands; ++k)
+    rest[k] = chain.places[k].sum ? sums[k] : at[k] + half * chain.nest.strides[k][1];
+  add_up(chain, loop, at, half, parts / 2, ahead);
+  add_up(chain, loop, rest, length - half, parts - parts / 2, ahead);
+  for (int k = 0; k < chain.operands; ++k) {
+    const Place& p = chain.places[k];
+    if (!p.sum) continue;
+    const Kernel& kernel = *instrs_[p.member]->kernel;
+    switch (kernel.dtypes[1]) {
+      case f4: add_to<float>(at[k], sums[k]); break;
+      case f8: add_to<double>(at[k], sums[k]); break;
+      default: add(kernel, at[k], sums[k], at[k]); break;
+    }
+  }
+}
+
 bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahead) {
   const Chain& chain = plan_.chains[number];
   const ChainRun& run = chains_[number];
@@ -75,7 +115,9 @@ bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahe
   locate(chain, begin, spot, ptrs, counts);
   for (int i = 0; i < chain.operands; ++i)
     if (chain.places[i].kept >= 0) ptrs[i] = spot.scratch + chain.places[i].kept;
-  if (plan_.fetches_ahead) {
+  if (chain.tree) {
+    add_up(chain, loop, ptrs, spot.length, plan_.fetches_ahead ? chain.end - chain.begin : 1, ahead);
+  } else if (plan_.fetches_ahead) {
     // In as many parts as there would be instructions: between them the next tile comes.
     const int cut = chain.nest.cut;
     const npy_intp all = counts[cut], parts = std::min<npy_intp>(chain.end - chain.begin, all);

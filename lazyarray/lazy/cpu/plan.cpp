@@ -25,6 +25,16 @@ void NestOf<N>::set(const Axes& axes, int from, int to, int nop, npy_intp const 
 }
 
 template <int N>
+void NestOf<N>::set_row(int axis, int nop, npy_intp const (*steps)[kAxes]) {
+  n = 0;
+  const npy_intp still[N][kAxes] = {};
+  append(1, 0, nop, still);
+  append(0, axis, nop, steps);
+  cut = 1;
+  head = 1;
+}
+
+template <int N>
 void NestOf<N>::append(npy_intp length, int axis, int nop, npy_intp const (*steps)[kAxes]) {
   shape[n] = length;
   for (int k = 0; k < nop; ++k) strides[k][n] = steps[k][axis];

@@ -32,6 +32,9 @@ struct NestOf {
     return loop == cut ? length * head : shape[loop];
   }
 
+  // A piece of the axis that tiles cut, as a row: the only one.
+  void set_row(int axis, int nop, npy_intp const (*steps)[kAxes]);
+
   // One more loop, innermost, which is no part of another.
   void append(npy_intp length, int axis, int nop, npy_intp const (*steps)[kAxes]);
 
@@ -92,6 +95,7 @@ struct Chain {
   std::vector<Place> places;  // in the order of the loop's operands; then targets
   int operands = 0;           // of the loop
   bool sums = false;          // rows: the innermost loop goes along them, and no other is in it
+  bool tree = false;          // ... and a tile is a piece of a row, whose sum is a partial one
   NestOf<kPlaces> nest;       // of a tile
   std::shared_ptr<CompiledLoop> loop;
 };

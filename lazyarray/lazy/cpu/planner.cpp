@@ -255,7 +255,7 @@ void Planner::choose_tiles(Plan& p, const Form& form, npy_intp rows, npy_intp pe
     p.complex_tree = form.tree == Kernel::Split::PAIRWISE_COMPLEX;
     // No less than what NumPy's sum never cuts; no more pieces than a list may name that is made before anyone
     // knows whether there is memory.
-    p.length = std::max({want, npy_intp{128}, axes.shape[p.cut] >> 20});
+    p.length = std::max({want, kLeaf, axes.shape[p.cut] >> 20});
     pairwise_leaves(0, axes.shape[p.cut], p.length, p.complex_tree, p.leaves);
     p.pieces = static_cast<npy_intp>(p.leaves.size());
     p.leaves.push_back(axes.shape[p.cut]);
@@ -362,6 +362,10 @@ Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t n
     m.role = Member::TREE;
     m.partial = p.partials++;
     m.run_step = steps[0][p.axes.n - 1];
+    if (in.kernel->code && m.where[1] == Member::kMemory) {
+      mine.level = level;
+      mine.sums = true;
+    }
   } else {
     m.role = Member::ROWS;
     m.nest.set(p.axes, p.cut, end, in.nop, steps);

@@ -3,7 +3,7 @@
 It has four parts, separated by ``|``: how many loops there are; the operands, each
 ``dtype access step``, with ``r`` for what is read and ``w`` for what is written, and for the
 innermost loop's step ``d`` (the items lie one after the other), ``1`` (it stands still), ``c`` (it
-does in all loops), ``s``, or ``r`` for the sum of a row; the instructions, each ``name dtypes
+does in all loops), ``s``, ``r`` for the sum of a row, or ``p`` for that of a piece of one; the instructions, each ``name dtypes
 operand ... result``, where ``a3`` is operand 3 and ``t3`` a value; and which value each operand
 that is written gets, ``t3:a5``.
 """
@@ -23,6 +23,7 @@ from lazyarray.lazy.cpu.jit.expressions import (
 )
 from lazyarray.lazy.formulas import JOINS
 
+SUMS = "rp"
 _AXES = 8  # from one operand's steps to the next's: kAxes of lazy/space.h
 
 
@@ -40,6 +41,7 @@ class Loop:
             self.results[operand] = value
         # By the sums' values: what is added up, and its dtype.
         self.sums = {s[3]: (s[2], s[1][0]) for s in self.instructions if s[0] in JOINS}
+        self.pieces = any(step == "p" for _, _, step in self.operands)
         self.unseen = self._unseen()
         self.all_bits: dict[str, str] = {}  # see body()
 
@@ -94,7 +96,7 @@ class Loop:
             known = self.all_bits.get(number)
             self.all_bits[number] = w(f"or {t} {known}, {bits}") if known else bits
         for k, (c, access, step) in enumerate(self.operands):
-            if access == "w" and step != "r":
+            if access == "w" and step not in SUMS:
                 _store(w, c, values[self.results[f"a{k}"]], address(k), self._step(k))
         return values
 

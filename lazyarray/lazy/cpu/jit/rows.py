@@ -8,7 +8,7 @@ which changes none.
 
 from __future__ import annotations
 
-from lazyarray.lazy.cpu.jit.description import Loop, element_address, step_of, stored, truth
+from lazyarray.lazy.cpu.jit.description import SUMS, Loop, element_address, step_of, stored, truth
 from lazyarray.lazy.cpu.jit.expressions import LANES, TYPES, Writer, literal
 
 _LEAF = 128  # NumPy's PW_BLOCKSIZE
@@ -54,7 +54,7 @@ def row(loop: Loop) -> list[str]:
     ]
     for j, (value, (_, c)) in enumerate(loop.sums.items()):
         t = _element(c)
-        zero = "0.0" if TYPES[c][1] == "f" else "0"
+        zero = _nothing(c) if loop.pieces or TYPES[c][1] != "f" else "0.0"
         lines += [
             f"  %sum{j}p = getelementptr i64, ptr %sums, i64 {j}",
             f"  %sum{j} = load {t}, ptr %sum{j}p",
@@ -81,7 +81,7 @@ def _leaf(w: Writer, loop: Loop) -> list[str]:
     lines += [f"  %sink = alloca <{LANES} x i64>"] if loop.unseen else []
     kept: dict[str, str] = {}
     for k, (c, _, step) in enumerate(loop.operands):
-        if step == "r":
+        if step in SUMS:
             continue
         lines.append(f"  %bp{k} = getelementptr ptr, ptr %bases, i64 {k}")
         lines.append(f"  %b{k} = load ptr, ptr %bp{k}")
