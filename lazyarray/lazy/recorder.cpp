@@ -48,20 +48,20 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   const double open_ns = open_ns_.load(std::memory_order_relaxed) + worth_ns(*in);
   open_ns_.store(open_ns, std::memory_order_relaxed);
   open_bytes_ += in->bytes;
-  // What can't be fused with anything, and is worth a worker, has nothing to wait for.
-  // One call of NumPy's, or of BLAS's threads, is left to the waiter, or to a worker after age_ns: a second one shows
-  // that the program goes on. A worker would first have to be woken, and to get the GIL: 20 to 40 us. And its thread,
-  // the one that watches for it, and BLAS's own are more than there are cores: BLAS's wait for each other without
-  // yielding, some ms each time that two are on one core while the third has gone to sleep. (solve() of 316 equations
-  // waited for at once, 1.2 ms: the slowest tenth 5 to 16 ms, and 1.4 so, NumPy 1.4.)
-  const bool waits = (kind == Kernel::PYTHON || in->wide) && in->device().plain() && !call_open_ && ns >= policy.gil_ns;
+  // A long call has nothing to wait for. But the first one is left to the waiter, or to a worker after age_ns: a second
+  // one shows that the program goes on. A worker would have to be woken, and to get the GIL: 20 to 40 us. And where
+  // BLAS's threads take part, its thread, the one that watches for it, and theirs are more than there are cores: BLAS's
+  // wait for each other without yielding, some ms each time that two are on one core while the third has gone to
+  // sleep. (solve() of 316 equations waited for at once, 1.2 ms: the slowest tenth 5 to 16 ms, and 1.4 so, NumPy 1.4.)
+  const bool call = kind == Kernel::PYTHON || in->wide;
+  const bool worth = is_long_call(*in), waits = worth && in->device().plain() && !call_open_;
   call_open_ |= waits;
-  const bool ended = (kind == Kernel::PYTHON && !waits && !follows) || kind == Kernel::TRANSFER ||
-                     (kind == Kernel::GUFUNC && !waits && ns >= policy.flush_ns) || in->bytes > memory;
+  const bool ended = (kind == Kernel::PYTHON ? !waits && !follows : worth && !waits) || kind == Kernel::TRANSFER ||
+                     in->bytes > memory;
   const int enough = rounds_.went_back && rounds_.most(count) ? bulk : std::min(2 * bulk, most);
   const Full full = ended ? ENDED : count >= static_cast<size_t>(enough) ? MANY : NOT_FULL;
   const bool arm = full == NOT_FULL && (due_ns_ == 0 || due_late_) && open_ns >= policy.flush_ns;
-  const int64_t due = arm ? fall_due(in->device(), waits) : 0;
+  const int64_t due = arm ? fall_due(in->device(), waits && call) : 0;
   rec_mu_.unlock();
   if (arm) engine_->alarm(due);
   return full;
@@ -196,7 +196,7 @@ void Recorder::take_open(Cut cut) {
     tiny += is_tiny(*left);
     ns += worth_ns(*left);
     cost += left->cost_ns;
-    call_open_ |= left->kernel->kind == Kernel::PYTHON || left->wide;
+    call_open_ |= is_long_call(*left);
     bytes += left->bytes;
   }
   const size_t taken = open_count_.load(std::memory_order_relaxed) - count;

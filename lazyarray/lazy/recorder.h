@@ -208,6 +208,11 @@ class Recorder {
     const double small = 2 * policy.launch_ns * static_cast<double>(open_count_.load(std::memory_order_relaxed));
     return d.has_streams() && open_ns_.load(std::memory_order_relaxed) <= small;
   }
+  // Whether it can't be fused with anything, and is worth a worker.
+  bool is_long_call(const Instr& in) const {
+    return in.kernel->kind == Kernel::PYTHON ? in.cost_ns >= policy.gil_ns
+                                             : in.kernel->kind == Kernel::GUFUNC && in.cost_ns >= policy.flush_ns;
+  }
   // Whether what is open may lie for another while, as more is being recorded: a segment that time cuts anywhere is
   // another one in each round of a loop, with plans and loops, or a GPU's kernels, of its own. rec_mu_.
   bool may_wait(const Device& d) const {
@@ -265,7 +270,7 @@ class Recorder {
   std::atomic<double> open_cost_{0};  // written under rec_mu_: what the open ones cost
   std::vector<Instr*> segment_;  // push_mu_: what is being pushed
   std::atomic<double> open_ns_{0};  // written under rec_mu_
-  bool call_open_ = false;       // rec_mu_: one of NumPy's is among what is open
+  bool call_open_ = false;       // rec_mu_: a long one is among what is open
   int64_t due_ns_ = 0;           // rec_mu_: when an idle worker is to flush the open segment, or 0
   bool due_late_ = false;        // rec_mu_: it was set for one call, which others may follow
   size_t due_count_ = 0;  // rec_mu_: how many were open when that was set

@@ -8,7 +8,7 @@ import lazyarray as la
 from .fusing import figures, same
 
 NUMBERS = "bBhHiIlLqQfd"
-SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 100, 1000, 1003, 4099]
+SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 100, 1000, 1003, 4099, 20011]
 
 
 @pytest.fixture(params=[1, 2, 3, 8, 64], autouse=True)
