@@ -3,9 +3,9 @@
 It has four parts, separated by ``|``: how many loops there are; the operands, each
 ``dtype access step``, with ``r`` for what is read and ``w`` for what is written, and for the
 innermost loop's step ``d`` (the items lie one after the other), ``1`` (it stands still), ``c`` (it
-does in all loops), ``s``, ``r`` for the sum of a row, or ``p`` for that of a piece of one; the instructions, each ``name dtypes
-operand ... result``, where ``a3`` is operand 3 and ``t3`` a value; and which value each operand
-that is written gets, ``t3:a5``.
+does in all loops), ``s``, ``r`` for the sum of a row, or ``p`` for that of a piece of one; the
+instructions, each ``name dtypes operand ... result``, where ``a3`` is operand 3 and ``t3`` a value;
+and which value each operand that is written gets, ``t3:a5``.
 """
 
 from __future__ import annotations
