@@ -160,6 +160,13 @@ FLAT = {
     "in place": lambda x: in_place(x),
     "bits": lambda x: la.bitwise_and((x * 2).astype(int), 1) * 1.0,
     "count": lambda x: la.count_nonzero(x > 0) * 1.0,
+    # calls with rules for the whole, of what has no gradient
+    "linear": lambda x: nn.linear(la.floor(x), la.ones((2, 3))),
+    "softmax": lambda x: nn.softmax(la.sign(x)),
+    "gelu": lambda x: nn.gelu(la.floor(x)),
+    "conv": lambda x: nn.conv1d(la.floor(x)[None], la.ones((2, 1, 2))),
+    "embedding": lambda x: nn.embedding(la.argmax(x), la.ones((3, 2))),
+    "loss": lambda x: nn.binary_cross_entropy_with_logits(la.floor(x), la.ones(3)),
 }
 
 
@@ -200,6 +207,14 @@ def test_second_derivatives_that_are_zero(function):
     with autograd.record():
         second = autograd.grad(autograd.grad(function(x), x, create_graph=True), x)
     assert second.tolist() == [0, 0, 0]
+
+
+def test_a_parameter_beside_what_does_not_change():
+    x, weight, bias = leaf([1.5, 2.5]), la.ones((3, 2)), leaf(np.ones(3))
+    with autograd.record():
+        y = nn.linear(la.floor(x), weight, bias)
+    y.backward()
+    assert x.grad.tolist() == [0, 0] and bias.grad.tolist() == [1, 1, 1]
 
 
 def test_constants_among_the_heads():
