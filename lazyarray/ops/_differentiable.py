@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from lazyarray.lazy._lazy import Tensor, is_recording, note_call, paused, tracked
+from lazyarray.lazy._lazy import Tensor, is_recording, note_call, note_constant, paused, tracked
 from lazyarray.ops._rows import full
 
 P = ParamSpec("P")
@@ -38,7 +38,8 @@ def note(name: str, rules: Sequence[Any], inputs: Sequence[Any], outputs: Sequen
     the input's shape.
     """
     if not any(rule and tracked(x) for rule, x in zip(rules, inputs, strict=False)):
-        return  # the gradient is zero
+        note_constant(inputs, outputs)
+        return
     named = [parameters(rule) for rule in rules]
     named += [()] * (len(inputs) - len(rules))
     of = [tracked(x) for x in inputs]
