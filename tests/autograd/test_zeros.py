@@ -273,6 +273,34 @@ def test_leaves_that_matter_and_leaves_that_do_not():
     assert x.grad.tolist() == [0, 1] and y.grad.tolist() == [0, 0] and z.grad.tolist() == [0, 0]
 
 
+def put(y, i):
+    y[i] = 2.0
+    return y
+
+
+PLACES = {
+    "index": lambda y, i: y[i],
+    "take": lambda y, i: la.take(y, i, mode="wrap"),
+    "mask": lambda y, i: y[:2][i > 0],
+    "choose": lambda y, i: la.choose(i, [y[0], y[:2]]),
+    "compress": lambda y, i: la.compress(i > 0, y[:2]),
+    "store": put,
+    "store under a mask": lambda y, i: put(y[:2], i > 0),
+    "la.put": lambda y, i: (la.put(y, i, y[:2] * 3), y)[1],
+    "put_along_axis": lambda y, i: (la.put_along_axis(y, i, 2.0, 0), y)[1],
+    "at": lambda y, i: (la.add.at(y, i, y[:2] * 3), y)[1],
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_leaves_that_only_tell_the_places(name):
+    x, w = leaf([0.2, 1.1]), leaf([1.0, 2.0, 3.0])
+    with autograd.record():
+        y = PLACES[name](w * 1, la.rint(x).astype(int)).sum()
+    y.backward()
+    assert x.grad.tolist() == [0, 0] and 7 not in w.grad.tolist()
+
+
 def test_an_overwritten_array_forgets():
     x = leaf([1.5, 2.5])
     with autograd.record():
