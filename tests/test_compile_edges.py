@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -335,6 +336,35 @@ def test_arguments_that_the_gradient_does_not_read_may_be_overwritten():
         autograd.grad(y, w, create_graph=True)
     y.backward()
     np.testing.assert_allclose(w.grad, 2 - np.tanh(w.asnumpy()) ** 2, rtol=1e-14)
+
+
+class Refusing(autograd.Function):
+    def forward(self, x):
+        return x * 2
+
+    def backward(self, g):
+        raise KeyError("no gradient")
+
+
+def overwriting(x):
+    y = la.exp(x)
+    y *= 0.5
+    return y
+
+
+@pytest.mark.parametrize(
+    ("function", "error"), [(overwriting, RuntimeError), (lambda x: Refusing()(x), KeyError)]
+)
+def test_a_gradient_that_fails_fails_in_backward(function, error):
+    f, w = la.compile(function), leaf(0.0, 0.0)
+    for _ in range(2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", la.CompileWarning)
+            with autograd.record():
+                y = f(w)
+        same(y, function(w))
+        with pytest.raises(error, match=r"overwritten later|no gradient"):
+            y.backward()
 
 
 @pytest.mark.parametrize("n", [2, 100])

@@ -210,7 +210,12 @@ class Replay:
         program.split()
         seeds = [new(outputs[i].shape, outputs[i].dtype) for i in self._heads]
         variables = self._variables(stand_ins)
-        found = walk([outputs[i] for i in self._heads], seeds, variables, False, False, True)
+        try:
+            found = walk([outputs[i] for i in self._heads], seeds, variables, False, False, True)
+        except TracingError:
+            raise
+        except Exception as exc:  # backward's to tell, if it is asked for at all
+            raise TracingError(f"its gradient can't be computed: {exc}") from exc
         # What nothing leads to has no gradient; the others' are outputs of the second phase.
         self._reached = [i for i, g in enumerate(found) if g is not None]
         return seeds, [found[i].copy() for i in self._reached]

@@ -555,13 +555,13 @@ def fromjson(text: str) -> Symbol:
     Args:
         text: what ``tojson`` gave.
     Returns: a :class:`Symbol`.
-    Raises: ValueError for what is no graph.
+    Raises: ValueError for what is no graph, and as :func:`load`.
 
     >>> import lazyarray as la
     >>> la.sym.fromjson(la.sym.exp(la.sym.var("x"), name="y").tojson())
     <Symbol y_output>
     """
-    return Symbol(Graph.fromjson(text).outputs)
+    return _outputs_of(Graph.fromjson(text), "fromjson")
 
 
 def load(file: File) -> Symbol:
@@ -570,7 +570,8 @@ def load(file: File) -> Symbol:
     Args:
         file: a path, or an open file.
     Returns: a :class:`Symbol`.
-    Raises: OSError if the file can't be read; ValueError for what is no graph.
+    Raises: OSError if the file can't be read; ValueError for what is no graph, and for a traced one
+        that writes auxiliary states besides: that is for :meth:`lazyarray.Graph.load`.
 
     >>> import io, lazyarray as la
     >>> file = io.StringIO()
@@ -579,4 +580,11 @@ def load(file: File) -> Symbol:
     >>> la.sym.load(file)
     <Symbol x>
     """
-    return Symbol(Graph.load(file).outputs)
+    return _outputs_of(Graph.load(file), "load")
+
+
+def _outputs_of(graph: Graph, name: str) -> Symbol:
+    if graph.updates:  # no output leads to them
+        states = ", ".join([repr(node.name) for node, _ in graph.updates])
+        raise ValueError(f"a Symbol would not write {states}, as the graph does: la.Graph.{name}")
+    return Symbol(graph.outputs)

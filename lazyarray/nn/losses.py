@@ -145,7 +145,8 @@ def _cross_entropy_gradient(
     n = x.shape[1]
     # Where this is recorded itself, x's part in the sum has to be.
     share = _exp(x - logsumexp(x, 1, True) if is_recording() else x - top - total)
-    d = share * each - spread(each * (1 - smoothing), target.reshape(-1, 1), n)
+    true = each * (1 - smoothing) if smoothing else each
+    d = share * each - spread(true, target.reshape(-1, 1), n)
     return [d - each * (smoothing / n) if smoothing else d]
 
 

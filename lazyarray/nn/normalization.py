@@ -103,7 +103,7 @@ def _normalized(
         if bias is not None:
             y = y + bias
     wanted = (tracked(x), tracked(weight), tracked(bias))
-    saved = [x, mean, scale] + ([] if weight is None else [weight])
+    saved = [x, mean, scale] + ([weight] if weight is not None and wanted[0] else [])
     rule = partial(_gradient, sums, weight_sums, count, eps, wanted)
     note_call(name, rule, [x, weight, bias], [y], saved)
     return y, mean, variance

@@ -194,10 +194,15 @@ def rates(lr: Any, step: Any, beta1: Any, beta2: Any, eps: Any) -> tuple[Any, An
 @lru_cache(16)
 def _corrections(step: float, beta1: float, beta2: float) -> tuple[float, float]:
     """1 - beta1^step and sqrt(1 - beta2^step)."""
-    _check_betas(beta1, beta2)
     # NumPy's powers, as those of arrays are: Python's may differ in the last bit.
-    first, second = np.power([beta1, beta2], step).tolist()
+    first, second = np.power(_betas(beta1, beta2), step).tolist()
     return 1 - first, math.sqrt(1 - second)
+
+
+@lru_cache(16)
+def _betas(*betas: float) -> np.ndarray:
+    _check_betas(*betas)
+    return np.array(betas)
 
 
 def _check_betas(*betas: Any) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from lazyarray.lazy._lazy import Tensor, is_recording, note_call, paused, tracked
+from lazyarray.lazy._lazy import Tensor, is_recording, note_call, note_constant, paused, tracked
 from lazyarray.ops._rows import full
 
 P = ParamSpec("P")
@@ -38,7 +38,8 @@ def note(name: str, rules: Sequence[Any], inputs: Sequence[Any], outputs: Sequen
     the input's shape.
     """
     if not any(rule and tracked(x) for rule, x in zip(rules, inputs, strict=False)):
-        return  # the gradient is zero
+        note_constant(inputs, outputs)
+        return
     named = [parameters(rule) for rule in rules]
     named += [()] * (len(inputs) - len(rules))
     of = [tracked(x) for x in inputs]
@@ -111,10 +112,16 @@ def differentiable(**rules: Callable[..., Any]) -> Callable[[Callable[P, R]], Ca
         every = signature.parameters.values()
         plain = not any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in every)
         defaults = {p.name: p.default for p in every if p.default is not p.empty}
-        needed = {name for names in named.values() for name in names}
-        unknown = needed - {"g", "y", *signature.parameters}
-        if unknown or set(rules) - set(signature.parameters):
+        names = [*signature.parameters]
+        unknown = {name for needed in named.values() for name in needed} - {"g", "y", *names}
+        if unknown or set(rules) - set(names):
             raise TypeError(f"{function.__name__} has no parameters {unknown or set(rules)}")
+
+        @lru_cache
+        def needed_for(of: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+            """What the rules for these parameters need: of the parameters, and the results."""
+            needed = {name for p in of for name in named[p]}
+            return tuple(sorted(needed - {"g", "y"})), "y" in needed
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -122,32 +129,35 @@ def differentiable(**rules: Callable[..., Any]) -> Callable[[Callable[P, R]], Ca
                 return function(*args, **kwargs)
             if plain:
                 # What signature.bind does, in a tenth of its time; wrong ones the call refuses.
-                given = defaults | dict(zip(signature.parameters, args, strict=False)) | kwargs
+                given = defaults | dict(zip(names, args, strict=False)) | kwargs
             else:
                 bound = signature.bind(*args, **kwargs)
                 bound.apply_defaults()
                 given = bound.arguments
-            of = [name for name in rules if tracked(given.get(name))]
+            of = tuple([name for name in rules if tracked(given.get(name))])
             with paused():
                 result = function(*args, **kwargs)
             several = isinstance(result, (tuple, list))
             results: Sequence[Any] = list(result) if several else [result]  # type: ignore[call-overload]
-            kept = [name for name in needed if isinstance(given.get(name), Tensor)]
-            saves_results = any("y" in named[name] for name in of)
+            needed, saves_results = needed_for(of)
+            # An array that the rule held itself would keep its own history alive.
+            keys = [name for name in needed if isinstance(given[name], Tensor)]
+            fixed = {name: given[name] for name in needed if name not in keys}
+            saved = [given[name] for name in keys] + (list(results) if saves_results else [])
 
             def rule(gradients: list[Any], saved: list[Any]) -> list[Any]:
-                values = given | dict(zip(kept, saved, strict=False))
+                values = fixed | dict(zip(keys, saved, strict=False))
                 values["g"] = tuple(gradients) if several else gradients[0]
                 if saves_results:
-                    ys = saved[len(kept) :]
+                    ys = saved[len(keys) :]
                     values["y"] = tuple(ys) if several else ys[0]
-                return [rules[p](**{name: values[name] for name in named[p]}) for p in of]
+                return [
+                    rules[p](**{name: values[name] for name in named[p]}) if p in of else None
+                    for p in names
+                ]
 
-            saved = [given[name] for name in kept] + (list(results) if saves_results else [])
-            note_call(function.__name__, rule, [given[name] for name in of], results, saved)
-            # What is kept is the tape's to hold: an array here would keep its own history alive.
-            for name in (*kept, *of):
-                given[name] = None
+            # All are named: leaves behind one that doesn't change with them get zeros.
+            note_call(function.__name__, rule, [given[name] for name in names], results, saved)
             return result
 
         return call

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Giving, Pieces, Tensor, is_recording, paused, returned
+from lazyarray.lazy._lazy import Giving, Pieces, Tensor, is_recording, paused, recorded, returned
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._rows import (
     array,
@@ -396,7 +396,7 @@ def _gil_op_into(
         return call(name, run, [*inputs], [to], cost=cost)[0]
     with paused():
         (values,) = call(name, run, [*inputs], [new_like(to)], cost=cost)
-    if follows(*inputs):  # the gradient is that of the result by itself
+    if any(map(recorded, inputs)):  # the gradient is that of the result by itself
         plain = gil_op(name, function, inputs, shape, key, mini=mini, cost=cost, gradient=gradient)
         assign_to(to, plain)
         with paused():

@@ -30,8 +30,7 @@ def numbers(x: NDArray) -> NDArray:
 
 def picked(x: NDArray, select: Callable[[Any], Any]) -> NDArray:
     """``select(x)``, which holds elements of ``x`` and nothing else, recorded as a gather."""
-    with paused():
-        places = select(numbers(x))
+    places = select(numbers(x))
     flat = x.reshape(-1)
     found = take_along(flat, places.reshape(-1), 0) if places.size else flat[:0].copy()
     assert found is not None
@@ -48,9 +47,8 @@ def stored(name: str, x: NDArray, value: Any, store: Callable[[Any, Any], object
     shape = () if values is None else values.shape
     if values is not None and values.var == x.var:
         value = values = values.copy()
-    with paused():
-        places = full(x.shape, -1, np.intp, x.device)
-        store(places, 0 if values is None else numbers(values))
+    places = full(x.shape, -1, np.intp, x.device)
+    store(places, 0 if values is None else numbers(values))
     follow = values is not None and tracked(values)
     size = math.prod(shape)
 

@@ -381,8 +381,7 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, /, *values: Any) -> None:
 def _added(ufunc: np.ufunc, x: NDArray, key: Any, value: Any, write: Callable[[], None]) -> None:
     """``add.at`` and ``subtract.at``, recorded: each value's gradient is that of its place."""
     shape, follow = np.shape(value), isinstance(value, Tensor) and tracked(value)
-    with paused():
-        places = numbers(x)[key]
+    places = numbers(x)[key]
 
     def rule(gradients: list[Any], saved: list[Any]) -> list[Any]:
         (g,) = gradients

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray import autograd
+from lazyarray import autograd, nn
 from lazyarray.lazy._lazy import tracked
 
 from .check import late
@@ -557,6 +557,23 @@ def test_what_no_rule_needs_may_be_overwritten():
         z *= 7
     w.backward()
     np.testing.assert_allclose(x.grad.asnumpy(), 2 * np.exp([3, 5]))
+
+
+def test_what_only_the_rules_of_constants_need_may_be_overwritten():
+    x, weight, mean, var = leaf([[1, 2], [3, 5]]), la.ones((2, 2)), la.zeros(2), la.ones(2)
+    scale, bias, target = leaf([1, 2]), leaf([0, 0]), la.zeros((2, 2))
+    with autograd.record():
+        h = x * 2
+        loss = nn.linear(h, weight).sum()  # the weight's own gradient would need h
+        normal = nn.batch_norm(la.array(h.asnumpy()), mean, var, scale, bias)
+        logits = x * 1
+        loss = loss + nn.binary_cross_entropy_with_logits(target, logits).sum() + normal.sum()
+        h *= 5
+        logits[...] = 7
+    scale[...] = 9
+    loss.backward()
+    np.testing.assert_allclose(x.grad.asnumpy(), 4)
+    np.testing.assert_allclose(bias.grad.asnumpy(), 2)
 
 
 # ---- detach -------------------------------------------------------------------------------------

@@ -160,6 +160,18 @@ FLAT = {
     "in place": lambda x: in_place(x),
     "bits": lambda x: la.bitwise_and((x * 2).astype(int), 1) * 1.0,
     "count": lambda x: la.count_nonzero(x > 0) * 1.0,
+    # by NumPy
+    "round of a view": lambda x: la.round(x[::-1], 1),
+    "round into": lambda x: la.round(x, 1, out=la.zeros(3)),
+    "mean into": lambda x: la.mean(la.floor(x)[:, None], 1, out=la.zeros(3)),
+    "quantile into": lambda x: la.quantile(la.floor(x)[None], 0.3, 0, la.zeros(3)),
+    # calls with rules for the whole, of what has no gradient
+    "linear": lambda x: nn.linear(la.floor(x), la.ones((2, 3))),
+    "softmax": lambda x: nn.softmax(la.sign(x)),
+    "gelu": lambda x: nn.gelu(la.floor(x)),
+    "conv": lambda x: nn.conv1d(la.floor(x)[None], la.ones((2, 1, 2))),
+    "embedding": lambda x: nn.embedding(la.argmax(x), la.ones((3, 2))),
+    "loss": lambda x: nn.binary_cross_entropy_with_logits(la.floor(x), la.ones(3)),
 }
 
 
@@ -200,6 +212,14 @@ def test_second_derivatives_that_are_zero(function):
     with autograd.record():
         second = autograd.grad(autograd.grad(function(x), x, create_graph=True), x)
     assert second.tolist() == [0, 0, 0]
+
+
+def test_a_parameter_beside_what_does_not_change():
+    x, weight, bias = leaf([1.5, 2.5]), la.ones((3, 2)), leaf(np.ones(3))
+    with autograd.record():
+        y = nn.linear(la.floor(x), weight, bias)
+    y.backward()
+    assert x.grad.tolist() == [0, 0] and bias.grad.tolist() == [1, 1, 1]
 
 
 def test_constants_among_the_heads():
@@ -251,6 +271,34 @@ def test_leaves_that_matter_and_leaves_that_do_not():
         h[0] = la.floor(z)[0] + h[0]
     h.backward()
     assert x.grad.tolist() == [0, 1] and y.grad.tolist() == [0, 0] and z.grad.tolist() == [0, 0]
+
+
+def put(y, i):
+    y[i] = 2.0
+    return y
+
+
+PLACES = {
+    "index": lambda y, i: y[i],
+    "take": lambda y, i: la.take(y, i, mode="wrap"),
+    "mask": lambda y, i: y[:2][i > 0],
+    "choose": lambda y, i: la.choose(i, [y[0], y[:2]]),
+    "compress": lambda y, i: la.compress(i > 0, y[:2]),
+    "store": put,
+    "store under a mask": lambda y, i: put(y[:2], i > 0),
+    "la.put": lambda y, i: (la.put(y, i, y[:2] * 3), y)[1],
+    "put_along_axis": lambda y, i: (la.put_along_axis(y, i, 2.0, 0), y)[1],
+    "at": lambda y, i: (la.add.at(y, i, y[:2] * 3), y)[1],
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_leaves_that_only_tell_the_places(name):
+    x, w = leaf([0.2, 1.1]), leaf([1.0, 2.0, 3.0])
+    with autograd.record():
+        y = PLACES[name](w * 1, la.rint(x).astype(int)).sum()
+    y.backward()
+    assert x.grad.tolist() == [0, 0] and 7 not in w.grad.tolist()
 
 
 def test_an_overwritten_array_forgets():

@@ -205,6 +205,19 @@ def test_save_and_load(tmp_path):
     assert la.Graph.fromjson(file.getvalue()).list_outputs() == ["e_output"]
 
 
+def test_a_symbol_of_a_graph_does_not_drop_its_states():
+    def count(x, seen):
+        seen += 1
+        return x * 2
+
+    graph = la.trace(count, la.spec(3), la.zeros(()))
+    file = io.StringIO(graph.tojson())
+    with pytest.raises(ValueError, match=r"'seen'.*la\.Graph\.fromjson"):
+        sym.fromjson(graph.tojson())
+    with pytest.raises(ValueError, match=r"'seen'.*la\.Graph\.load"):
+        sym.load(file)
+
+
 def test_an_index_may_be_a_symbol():
     x, i = sym.var("x"), sym.var("i")
     assert evaluated(x[i], x=A, i=np.array([1, 0, 1]))[0].tolist() == A[[1, 0, 1]].tolist()
