@@ -150,6 +150,22 @@ def test_values_that_are_more_than_a_mask_has_places(true):
         run(store, numbers(4), none, np.arange(3), kind="python")
 
 
+def test_values_that_are_not_of_the_selections_shape():
+    """Which only the mask's values tell."""
+
+    def store(x, m, v):
+        x[m] = v
+        return x
+
+    x, m = numbers(4, 3), np.array([True, False, True, True])
+    with pytest.raises(ValueError) as error:
+        run(store, x, m, numbers(2, 3), kind="python")
+    assert str(error.value) == (
+        "shape mismatch: value array of shape (2,3) could not be broadcast to indexing result of "
+        "shape (3,3)"
+    )
+
+
 def test_put_along_axis():
     def store(x, i, v):
         la.put_along_axis(x, i, v, 1)

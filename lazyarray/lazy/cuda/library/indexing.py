@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.lazy._lazy import shape_text
 from lazyarray.lazy.cuda.library import along, calls
 from lazyarray.lazy.cuda.library.calls import Array, Call, Hosted, Shape, check_bounds, runs
 from lazyarray.lazy.cuda.library.kernels import launch
@@ -194,7 +195,14 @@ def put(x: Array, key: Any, value: Any) -> None:
         _check_count(given.size, math.prod(shape))
     while given.ndim > len(shape) + len(rest) and given.shape[0] == 1:
         given = given[0]
-    given = xp.broadcast_to(given, (*rest[:at], *shape, *rest[at:]))
+    wanted = (*rest[:at], *shape, *rest[at:])
+    try:
+        given = xp.broadcast_to(given, wanted)
+    except ValueError:
+        raise ValueError(
+            f"shape mismatch: value array of shape {shape_text(given.shape)} could not be "
+            f"broadcast to indexing result of shape {shape_text(wanted)}"
+        ) from None
     if 0 in shape or x.size == 0:
         return
     place = xp.zeros(shape, np.int64)
