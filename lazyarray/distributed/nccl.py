@@ -6,6 +6,7 @@ ranks have agreed on the call by the host's backend, which also passes on the gr
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -156,3 +157,17 @@ class Nccl(Backend):
         if self._comm is not None:
             self._comm.destroy()
             self._comm = None
+
+    def abort(self, patience: float = 0.0) -> None:
+        """Ends it, unless it is closed, and what is still under way after so many seconds.
+
+        For where a rank is gone: NCCL's communicator, also as it is deleted, waits for the others.
+        What an aborted call leaves in its arrays is anything.
+        """
+        comm, self._comm = self._comm, None
+        if comm is None:
+            return
+        end = time.monotonic() + patience
+        while self.waits() and time.monotonic() < end:
+            time.sleep(0.01)
+        comm.abort()

@@ -225,6 +225,7 @@ class Process:
                     flush=True,
                 )
                 fail_gpu(nccl.number, _LAUNCH_TIMEOUT)
+                nccl.abort()  # nobody sees what it leaves
 
     def _print(self, text: str) -> None:
         lines = "\n".join(f"    {line}" for line in self.ledger.lines())
@@ -450,6 +451,8 @@ def shutdown() -> None:
         process.close()
     finally:
         _process = None
+        for _, nccl in process.on_gpus:  # others may still wait for what was launched here
+            nccl.abort(_STUCK_SECONDS)
 
 
 def is_initialized() -> bool:

@@ -48,6 +48,24 @@ def out_of_memory_drains_and_says_so(b):
     assert big.asnumpy()[-1] == 2
 
 
+def the_host_is_given_what_an_operation_uses(b):
+    """Of 16 MiB, which are copied in four pieces."""
+    want = np.arange(1 << 21)
+    x = b.la.array(want, ctx=b.gpu)
+    two = b.la.full(4, 2, dtype="int64", ctx=b.gpu)
+    empty = b.la.full(0, 2, dtype="int64", ctx=b.gpu)
+    b.la.waitall()
+    with b.noted() as log:
+        x[-2:-10:-2] **= two
+        x[:0] **= empty
+        b.la.waitall()
+    want[-2:-10:-2] **= 2
+    assert b.la.context.hosted_ops()["power"]
+    assert len(calls(log, "cuMemcpyDtoH")) == 2
+    assert len(calls(log, "cuMemcpyHtoD")) == 1
+    assert np.array_equal(x.asnumpy(), want)
+
+
 def memory_for_all_streams_is_free_of_work(b):
     """What CuPy is given of ours may be used on its streams at once."""
     if b.mode != "lazy":

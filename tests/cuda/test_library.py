@@ -13,7 +13,7 @@ import lazyarray as la
 from lazyarray import nn
 from lazyarray.lazy.captured import Instruction, Kind, Layout, View
 from lazyarray.lazy.cuda import library
-from lazyarray.lazy.cuda.library import Hosted
+from lazyarray.lazy.cuda.library import Hosted, calls
 from tests.cuda.recorded import RNG, Memory, Recorded, check, numbers, run
 
 pytestmark = pytest.mark.usefixtures("cupy")
@@ -122,7 +122,7 @@ def test_scatter_adds_in_order(dtype, shape, axis):
         run(lambda a, i: scatter(a, i, axis, shape), g, np.full(40, 5))
 
 
-def test_masks():
+def test_masks(monkeypatch):
     x, mask = numbers(4, 5), RNG.random((4, 5)) < 0.4
     count = int(mask.sum())
 
@@ -138,9 +138,12 @@ def test_masks():
         f"NumPy boolean array indexing assignment cannot assign {count + 1} input values to the "
         f"{count} output values where the mask is true"
     )
+    monkeypatch.setattr(calls, "MOST", count - 1)
+    with pytest.raises(Hosted, match=f"{count} elements"):
+        run(stored, x, mask, numbers(count))
 
 
-def test_picking_by_a_mask():
+def test_picking_by_a_mask(monkeypatch):
     """Which waits for the mask, so that no program captures it."""
     x, mask = numbers(20), RNG.random(20) < 0.4
     n = int(mask.sum())
@@ -156,6 +159,9 @@ def test_picking_by_a_mask():
     )
     library.gufunc(call)
     assert memory[2].array((n,), "d").tolist() == x[mask].tolist()
+    monkeypatch.setattr(calls, "MOST", n - 1)
+    with pytest.raises(Hosted, match=f"{n} elements"):
+        library.gufunc(call)
 
 
 # ---- lines --------------------------------------------------------------------------------------

@@ -150,6 +150,22 @@ def test_values_that_are_more_than_a_mask_has_places(true):
         run(store, numbers(4), none, np.arange(3), kind="python")
 
 
+def test_values_that_are_not_of_the_selections_shape():
+    """Which only the mask's values tell."""
+
+    def store(x, m, v):
+        x[m] = v
+        return x
+
+    x, m = numbers(4, 3), np.array([True, False, True, True])
+    with pytest.raises(ValueError) as error:
+        run(store, x, m, numbers(2, 3), kind="python")
+    assert str(error.value) == (
+        "shape mismatch: value array of shape (2,3) could not be broadcast to indexing result of "
+        "shape (3,3)"
+    )
+
+
 def test_put_along_axis():
     def store(x, i, v):
         la.put_along_axis(x, i, v, 1)
@@ -182,6 +198,43 @@ def test_what_is_left_to_the_host_writes_nothing(function):
 
 
 @pytest.mark.host
+@pytest.mark.parametrize(
+    "most, kind, function, arrays",
+    [
+        (24, "gufunc", lambda a: la.cumsum(a, 1), [numbers(4, 6)]),
+        (24, "gufunc", lambda a: la.cumprod(a, None), [numbers(4, 6)]),
+        (24, "python", lambda a: la.cumsum(a[::2].T, 1), [numbers(8, 6)]),
+        (12, "gufunc", lambda a, i: la.take(a, i, 1), [numbers(2, 5, 3), np.array([0, 1, 1, 4])]),
+        (
+            12,
+            "python",
+            lambda a, i: la.take(a, i, 1, mode="clip"),
+            [numbers(2, 5, 3), np.arange(4)],
+        ),
+        (12, "python", lambda a, i: a[:, i, :, [[0]]], [numbers(2, 5, 3, 2), np.arange(4)]),
+        (36, "gufunc", lambda a, b: a @ b, [np.arange(36).reshape(6, 6), np.ones((6, 1), int)]),
+    ],
+)
+def test_more_elements_than_cupy_counts(monkeypatch, most, kind, function, arrays):
+    """Its running sums, and its take of several lines, give wrong numbers then."""
+    assert calls.MOST == 2**31 - 1
+    monkeypatch.setattr(calls, "MOST", most)
+    check(function, *arrays, kind=kind, close=1e-9)
+    monkeypatch.setattr(calls, "MOST", most - 1)
+    with pytest.raises(Hosted, match=f"{most} elements"):
+        run(function, *arrays, kind=kind)
+
+
+def test_take_of_one_line_has_no_limit(monkeypatch):
+    """CuPy multiplies no lengths there."""
+    monkeypatch.setattr(calls, "MOST", 1)
+    x, i = numbers(5, 3), np.array([0, 1, 1, 4])
+    check(lambda a, k: la.take(a, k, 0), x, i)
+    check(lambda a, k: la.take(a, k, mode="wrap"), x, i, kind="python")
+    check(lambda a, j: a[[0, 4], j], x, np.array([2, 0]), kind="python")
+    check(lambda a, k: la.take_along_axis(a, k, 0), x, i[:, None], kind="python")
+
+
 def test_a_dtype_that_cupy_lacks():
     with pytest.raises(Hosted):
         run(la.sort, numbers(3, 4).astype("g"))

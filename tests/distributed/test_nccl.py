@@ -37,6 +37,7 @@ def test_case(mode, name):
 
 
 def test_a_rank_that_dies_while_nccl_moves_data():
+    """The others end, where NCCL's communicator, as it is deleted, waits for what never comes."""
     status, output = launched(2, "faults.py", "nccl", **devices("lazy"), LAZYARRAY_LAUNCH_GRACE="4")
     assert status == 137, output
     assert "rank 1 died" in output, output

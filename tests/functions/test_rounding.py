@@ -109,6 +109,7 @@ def rounded(function, x, decimals):
     return values, steps, {str(w.message).split("\n")[0] for w in met}
 
 
+@pytest.mark.host  # a GPU warns of nothing
 @pytest.mark.parametrize("dtype", "efdg")
 @pytest.mark.parametrize("shape", [(7,), (5, 9), (3, 1, 4), (70_000,)])
 def test_decimals(dtype, shape):
@@ -126,6 +127,7 @@ def test_decimals(dtype, shape):
             assert (got.dtype, found) == (want.dtype, told)
 
 
+@pytest.mark.host  # in a pass
 def test_in_a_pass_and_its_gradient():
     x = la.array(np.linspace(-3, 3, 100_001))
     y = (la.round(x, 2) * 2).sum()

@@ -226,6 +226,7 @@ def test_put_at_an_integer_of_another_class():
     assert la.take(x, Whole()) == 3
 
 
+@pytest.mark.host  # NumPy's draws
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
 def test_places_and_numbers_that_are_scalars_of_floats(dtype, direct):
     """NumPy cuts such a scalar to an integer, and refuses an array; a wait made no difference."""

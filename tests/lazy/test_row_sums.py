@@ -10,6 +10,8 @@ from lazyarray.lazy._lazy import _policy
 
 from .fusing import figures, same
 
+pytestmark = pytest.mark.host  # NumPy's own bits
+
 # Around the eight rows that are added at a time, and what a tile holds.
 ROWS = [1, 2, 3, 7, 8, 9, 10, 15, 16, 17, 25, 40, 130]
 COLUMNS = [1, 2, 3, 4, 5, 7, 8, 9, 33, 100, 513]

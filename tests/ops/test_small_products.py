@@ -11,6 +11,8 @@ import lazyarray as la
 
 from ..lazy.fusing import same
 
+pytestmark = pytest.mark.host  # NumPy's own bits
+
 DTYPES = "fd"
 SIZES = (
     1,

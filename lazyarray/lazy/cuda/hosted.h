@@ -7,8 +7,8 @@
 
 namespace lazyarray::cuda {
 
-// Its operands' chunks are copied to the host, the instruction is told of the copies while it runs, and
-// what it wrote is copied back. Always right, and as slow as two copies and a wait.
+// What it uses of its operands' chunks is copied to the host, the instruction is told of the copies while
+// it runs, and what it wrote is copied back. Always right, and as slow as two copies and a wait.
 class Hosted {
  public:
   Hosted(Instr& in, const Stream& stream, Chunk* (*host_chunk)(size_t bytes))
@@ -21,6 +21,7 @@ class Hosted {
  private:
   struct Copy {
     Chunk *device, *host;
+    npy_intp low, high;  // of its bytes
     bool written;
   };
   template <class F>
@@ -33,7 +34,11 @@ class Hosted {
         v.set_chunk(c);
       }
   }
-  Error* fetch(Chunk* c, int k);
+  // Notes that operand k is part of a chunk.
+  Error* meet(Chunk* c, int k);
+  // The bytes of its chunk that it uses: all of them, where only its loop knows.
+  void extent(int k, npy_intp& low, npy_intp& high) const;
+  Error* fetch(const Copy& copy);
 
   Instr& in_;
   const Stream& stream_;

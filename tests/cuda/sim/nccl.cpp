@@ -27,6 +27,9 @@ struct Comm {
     std::string path;
     int rank;
     std::vector<uint64_t> posted, taken;  // by rank; tables
+    Stream* last = nullptr;               // where its last call ends; tables
+    uint64_t end = 0;
+    std::atomic<bool> aborted{false};     // what waits for others is over
     int size() const { return static_cast<int>(posted.size()); }
 };
 
@@ -124,6 +127,7 @@ int send_all(const Comm& c, const Job& job) {
 }
 
 int take_all(const Comm& c, const Job& job) {
+    if (c.aborted) return kSuccess;
     std::vector<char> total, more;
     for (const Move& m : job.takes) {
         if (!take(c, m, more)) return kLaunchFailed;
@@ -145,13 +149,15 @@ uint64_t put(Simulator& s, Comm* comm, Job job, Stream* stream) {
     auto all = std::make_shared<Job>(std::move(job));
     sends.run = [comm, all] { return send_all(*comm, *all); };
     takes.ready = [comm, all] {
+        if (comm->aborted) return true;
         for (const Move& m : all->takes)
             if (!there(*comm, m)) return false;
         return true;
     };
     takes.run = [comm, all] { return take_all(*comm, *all); };
     s.put(stream, std::move(sends));
-    return s.put(stream, std::move(takes));
+    comm->last = stream;
+    return comm->end = s.put(stream, std::move(takes));
 }
 
 void drive(Stream* stream, uint64_t position) {
@@ -181,6 +187,20 @@ API sim_nccl_init(Comm** made, const char* path, int size, int rank) {
         }
         if (!take(**made, {r, 0, 0, 0}, nothing)) return kLaunchFailed;
     }
+    return kSuccess;
+}
+
+// Returns when what was launched is over: of itself, or as it is aborted.
+API sim_nccl_end(Comm* comm, int aborts) {
+    Stream* last;
+    uint64_t end;
+    {
+        std::lock_guard<std::mutex> hold(Simulator::one().tables);
+        if (aborts) comm->aborted = true;
+        last = comm->last;
+        end = comm->end;
+    }
+    if (last) Simulator::one().finish(last, end);
     return kSuccess;
 }
 

@@ -96,6 +96,7 @@ def _accumulate(name: str, call: Call) -> None:
         call.view(k, (count, n, m), (call.steps[k][0], call.core_steps[k], dtype.itemsize))
         for k in range(2)
     ]
+    calls.countable(x.size)
     if x.size:
         out[...] = getattr(calls.cupy(), name)(x, axis=1, dtype=dtype)
 

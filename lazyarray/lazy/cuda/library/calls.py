@@ -42,6 +42,14 @@ class Call(Protocol):
 
 GUFUNCS: dict[str, Callable[[Call], None]] = {}
 
+MOST = 2**31 - 1  # elements that all of CuPy's kernels count right
+
+
+def countable(elements: int) -> None:
+    """Hosted for more elements than CuPy counts in its 32 bits, where its results are wrong."""
+    if elements > MOST:
+        raise Hosted(f"{elements} elements")
+
 
 def runs(*names: str) -> Callable[[Callable[[Call], None]], Callable[[Call], None]]:
     """Notes a function as what runs the GUFUNC kernels of these names; none: of its own name."""

@@ -213,6 +213,7 @@ def _running(name: str) -> Callable[..., Array]:
     def run(a: Array, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
         if a.ndim == 0 or a.size == 0 or (dtype is not None and np.dtype(dtype).kind == "b"):
             raise Hosted(name)
+        calls.countable(a.size)
         if dtype is None and a.dtype.kind in "biu":
             dtype = np.uint64 if a.dtype.kind == "u" else np.int64
         axis = 0 if axis is None else axis

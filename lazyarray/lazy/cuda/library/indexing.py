@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.lazy._lazy import shape_text
 from lazyarray.lazy.cuda.library import along, calls
 from lazyarray.lazy.cuda.library.calls import Array, Call, Hosted, Shape, check_bounds, runs
 from lazyarray.lazy.cuda.library.kernels import launch
@@ -31,7 +32,14 @@ def take(call: Call) -> None:
         return
     source = call.view(0, (*call.shape, n, many), (*call.steps[0], call.core_steps[0], item))
     out = call.view(2, (*call.shape, m, many), (*call.steps[2], block, item))
-    calls.cupy().take(source, index, axis=len(call.shape), out=out)
+    _taken(source, index, len(call.shape), out)
+
+
+def _taken(x: Array, index: Array, axis: int, out: Array | None = None) -> Array:
+    """``np.take`` of indices that are right."""
+    if math.prod(x.shape[:axis]) > 1:  # else CuPy multiplies no lengths
+        calls.countable(index.size * math.prod(x.shape[axis + 1 :]))
+    return calls.cupy().take(x, index, axis=axis, out=out)
 
 
 @runs()
@@ -86,6 +94,7 @@ def _add_up(call: Call, index: Array, outer: int, n: int, m: int, block: int) ->
 def getitem(call: Call) -> None:
     """The elements at which a mask is true; their number is that of the output's."""
     n, count = call.core
+    calls.countable(count)
     if count:
         source, mask, out = [
             call.view(k, (length,), (call.dtypes[k].itemsize,))
@@ -105,6 +114,7 @@ def setitem(call: Call) -> None:
         return
     want = int(mask.sum())
     _check_count(have, want)
+    calls.countable(want)
     if want:
         out[mask] = values
 
@@ -156,7 +166,13 @@ def _expanded(x: Array, key: Any) -> list[Any]:
 
 def get(x: Array, key: Any) -> Array:
     """``x[key]`` for arrays of integers and masks beside full slices."""
-    return x[tuple(_expanded(x, key))]
+    entries = _expanded(x, key)
+    shapes = [k.shape for k in entries if isinstance(k, calls.cupy().ndarray)]
+    axes = [i for i, k in enumerate(entries) if not isinstance(k, slice)]
+    if shapes and math.prod(x.shape[: axes[0]]) > 1:  # as in _taken
+        rest = [n for i, n in enumerate(x.shape) if i > axes[0] and i not in axes]
+        calls.countable(math.prod((*np.broadcast_shapes(*shapes), *rest)))
+    return x[tuple(entries)]
 
 
 def put(x: Array, key: Any, value: Any) -> None:
@@ -179,7 +195,14 @@ def put(x: Array, key: Any, value: Any) -> None:
         _check_count(given.size, math.prod(shape))
     while given.ndim > len(shape) + len(rest) and given.shape[0] == 1:
         given = given[0]
-    given = xp.broadcast_to(given, (*rest[:at], *shape, *rest[at:]))
+    wanted = (*rest[:at], *shape, *rest[at:])
+    try:
+        given = xp.broadcast_to(given, wanted)
+    except ValueError:
+        raise ValueError(
+            f"shape mismatch: value array of shape {shape_text(given.shape)} could not be "
+            f"broadcast to indexing result of shape {shape_text(wanted)}"
+        ) from None
     if 0 in shape or x.size == 0:
         return
     place = xp.zeros(shape, np.int64)
@@ -250,4 +273,4 @@ def take_mode(x: Array, index: Any, axis: int | None, mode: str) -> Array:
         index = xp.clip(index, 0, n - 1)
     else:
         index = index % n
-    return xp.take(x, index, axis=axis)
+    return _taken(x, index, axis)

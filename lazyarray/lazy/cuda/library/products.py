@@ -10,10 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from lazyarray.lazy.cuda.library import calls
-from lazyarray.lazy.cuda.library.calls import Array, Call, Hosted, runs
-
-# CuPy's products of integers count the elements of a matrix in 32 bits.
-_MOST = 2**31 - 1
+from lazyarray.lazy.cuda.library.calls import Array, Call, runs
 
 
 @runs()
@@ -62,8 +59,7 @@ def _multiply(a: Array, b: Array, out: Array) -> None:
         counts = _product(xp, a.astype(np.float32), b.astype(np.float32))
         out[...] = counts > 0
     elif kind in "iu":
-        if max(x.shape[-1] * x.shape[-2] for x in (a, b, out)) > _MOST:
-            raise Hosted("a product of large matrices of integers")
+        calls.countable(max(x.shape[-1] * x.shape[-2] for x in (a, b, out)))
         wide = np.int64 if kind == "i" else np.uint64  # the bits kept are those of any width
         out[...] = _product(xp, a.astype(wide, copy=False), b.astype(wide, copy=False))
     elif char == "e" and a.shape[-2] == b.shape[-1] == 1:  # else CuPy rounds each product

@@ -62,9 +62,17 @@ class NcclCommunicator:
         return self._size
 
     def destroy(self):
-        self._comm = None
+        self._end(0)
 
-    abort = destroy
+    def abort(self):
+        self._end(1)
+
+    __del__ = destroy
+
+    def _end(self, aborts, call=lib.sim_nccl_end):
+        comm, self._comm = self._comm, None
+        if comm is not None:
+            call(comm, aborts)
 
     def _call(self, what, sendbuf, recvbuf, count, datatype, op, other, stream):
         if current_device() != self._device:
