@@ -256,3 +256,12 @@ def test_an_op_by_itself(dtype, rows, columns):
     with np.errstate(all="ignore"):
         want = list(results(np, x.copy(), row, column))
         same(list(results(la, *map(la.array, (x, row, column)))), want)
+
+
+@pytest.mark.parametrize("rows, columns", [(65, 8), (700, 2), (3000, 2)])
+@pytest.mark.parametrize("name", ["fmin", "fmax", "minimum", "maximum"])
+def test_zeros_have_the_signs_of_the_loop_that_numpys_buffers_choose(name, rows, columns):
+    zeros = np.where(numbers((rows, columns)) < 0, -0.0, 0.0).astype("f4")
+    row = np.where(numbers(columns, 3) < 0, -0.0, 0.0).astype("f4")
+    for a, b in ((zeros, row), (row, zeros)):
+        same(getattr(la, name)(la.array(a), la.array(b)), getattr(np, name)(a, b))

@@ -33,25 +33,28 @@ static bool repeated(const Kernel& kernel, const Block& b) {
 
 // Whether broadcast operands are all that keeps short rows from being long ones. Then these are written out, as NumPy's
 // iterator does it, a few KB at a time, and the loop has many rows in a call. (`p >= k`, 900 x 2 by 2 integers, of
-// NumPy's time, a call for each row and so: 2.7, 0.4.)
+// NumPy's time, a call for each row and so: 2.7, 0.2.)
 static bool lengthened(const Kernel& kernel, const Block& b, void* data) {
   constexpr npy_intp kRoom = 4096, kFewest = 8, kLongest = 64;  // bytes of an operand; rows; a row's elements
   constexpr int kInputs = 3;
   const int inner = b.ndim - 1, outer = inner - 1;
   const npy_intp n = b.shape[inner], rows = b.shape[outer];
-  if (n >= kLongest || rows < kFewest || !kernel.any_order || kernel.casts_range || kernel.minds_still || kernel.nin > kInputs) return false;
+  const bool any_steps = kernel.any_order && !kernel.minds_still;
+  if (n >= kLongest || rows < kFewest || kernel.casts_range || kernel.nin > kInputs) return false;
+  if (!kernel.any_order && info(kernel.dtypes[0]).kind == 'c') return false;  // their bits depend on the number, too
   npy_intp steps[kMaxOperands], at_once = rows;
   bool written[kInputs] = {};
   for (int k = 0; k < b.nop; ++k) {
     const npy_intp row = b.strides[k][outer], size = info(kernel.dtypes[k]).size;
     steps[k] = b.strides[k][inner];
     if (row == steps[k] * n) continue;
-    if (k >= kernel.nin || (row && steps[k])) return false;
+    if (k >= kernel.nin || (row && steps[k]) || !(any_steps || steps[k] == size)) return false;
     written[k] = true;
     steps[k] = size;
     at_once = std::min(at_once, kRoom / (size * n));
   }
-  if (at_once < kFewest) return false;
+  if (at_once < rows) at_once -= at_once % kFewest;  // whole vectors
+  if (at_once == 0) return false;
   alignas(64) char room[kInputs][kRoom];
   each(b, outer, [&](char* const* p, const npy_intp*) {
     for (npy_intp begin = 0; begin < rows; begin += at_once) {
