@@ -1,5 +1,6 @@
 """Broadcast operands of short rows, which a pass writes out for each tile."""
 
+import contextlib
 import itertools
 
 import numpy as np
@@ -219,3 +220,48 @@ def test_an_operand_without_values(jit, columns):
             y = la.ones((6250, columns)) * la.empty(shape) + 1
             assert y.asnumpy().shape == (6250, columns)
             assert (la.ones((6250, columns)) - la.empty(shape)).sum(0).asnumpy().shape == (columns,)
+
+
+@pytest.mark.parametrize("rows, columns", [(7, 2), (9, 63), (8, 64), (1030, 3)])
+@pytest.mark.parametrize("dtype", ["?", "i4", "i8", "f2", "f8", "c16"])
+def test_an_op_by_itself(dtype, rows, columns):
+    x = np.abs(numbers((rows, columns)) * 9).astype(dtype)
+    row = np.abs(numbers(columns, 1) * 9).astype(dtype)
+    column = np.abs(numbers((rows, 1), 2) * 9).astype(dtype)
+    functions = (
+        "add",
+        "multiply",
+        "less",
+        "not_equal",
+        "maximum",
+        "logical_and",
+        "floor_divide",
+        "arctan2",
+    )
+
+    def results(m, x, row, column):
+        for a in (x, x[::-1, ::-1], x[:, None]):
+            for b in (row, row[::-1], column, column[::-1]):
+                if a.ndim == 3 and b is column:
+                    b = column[:, None]
+                yield m.where(b > 4, a, row)
+                for name in functions:
+                    with contextlib.suppress(TypeError):  # no loop for the dtype
+                        yield getattr(m, name)(a, b)
+                        yield getattr(m, name)(b, a)
+        if dtype != "?":
+            x += x[0]
+            yield x
+
+    with np.errstate(all="ignore"):
+        want = list(results(np, x.copy(), row, column))
+        same(list(results(la, *map(la.array, (x, row, column)))), want)
+
+
+@pytest.mark.parametrize("rows, columns", [(65, 8), (700, 2), (3000, 2)])
+@pytest.mark.parametrize("name", ["fmin", "fmax", "minimum", "maximum"])
+def test_zeros_have_the_signs_of_the_loop_that_numpys_buffers_choose(name, rows, columns):
+    zeros = np.where(numbers((rows, columns)) < 0, -0.0, 0.0).astype("f4")
+    row = np.where(numbers(columns, 3) < 0, -0.0, 0.0).astype("f4")
+    for a, b in ((zeros, row), (row, zeros)):
+        same(getattr(la, name)(la.array(a), la.array(b)), getattr(np, name)(a, b))

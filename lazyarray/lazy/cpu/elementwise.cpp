@@ -31,6 +31,54 @@ static bool repeated(const Kernel& kernel, const Block& b) {
   return true;
 }
 
+// Whether broadcast operands are all that keeps short rows from being long ones. Then these are written out, as NumPy's
+// iterator does it, a few KB at a time, and the loop has many rows in a call. (`p >= k`, 900 x 2 by 2 integers, of
+// NumPy's time, a call for each row and so: 2.7, 0.2.)
+static bool lengthened(const Kernel& kernel, const Block& b, void* data) {
+  constexpr npy_intp kRoom = 4096, kFewest = 8, kLongest = 64;  // bytes of an operand; rows; a row's elements
+  constexpr int kInputs = 3;
+  const int inner = b.ndim - 1, outer = inner - 1;
+  const npy_intp n = b.shape[inner], rows = b.shape[outer];
+  const bool any_steps = kernel.any_order && !kernel.minds_still;
+  if (n >= kLongest || rows < kFewest || kernel.casts_range || kernel.nin > kInputs) return false;
+  if (!kernel.any_order && info(kernel.dtypes[0]).kind == 'c') return false;  // their bits depend on the number, too
+  npy_intp steps[kMaxOperands], at_once = rows;
+  bool written[kInputs] = {};
+  for (int k = 0; k < b.nop; ++k) {
+    const npy_intp row = b.strides[k][outer], size = info(kernel.dtypes[k]).size;
+    steps[k] = b.strides[k][inner];
+    if (row == steps[k] * n) continue;
+    if (k >= kernel.nin || (row && steps[k]) || !(any_steps || steps[k] == size)) return false;
+    written[k] = true;
+    steps[k] = size;
+    at_once = std::min(at_once, kRoom / (size * n));
+  }
+  if (at_once < rows) at_once -= at_once % kFewest;  // whole vectors
+  if (at_once == 0) return false;
+  alignas(64) char room[kInputs][kRoom];
+  each(b, outer, [&](char* const* p, const npy_intp*) {
+    for (npy_intp begin = 0; begin < rows; begin += at_once) {
+      const npy_intp count = std::min(at_once, rows - begin), elements = count * n;
+      char* args[kMaxOperands];
+      for (int k = 0; k < b.nop; ++k) {
+        const npy_intp row = b.strides[k][outer], bytes = steps[k] * n;
+        args[k] = p[k] + begin * row;
+        if (k >= kernel.nin || !written[k]) continue;
+        if (row) {
+          repeat_each(static_cast<int>(steps[k]), args[k], count, row, n, room[k]);
+        } else if (begin == 0) {
+          repeat_each(static_cast<int>(steps[k]), p[k], n, b.strides[k][inner], 1, room[k]);
+          for (npy_intp done = 1; done < count; done *= 2)
+            std::memcpy(room[k] + done * bytes, room[k], static_cast<size_t>(std::min(done, count - done) * bytes));
+        }
+        args[k] = room[k];
+      }
+      kernel.fn(args, &elements, steps, data);
+    }
+  });
+  return true;
+}
+
 static void call_loops(const Kernel& kernel, const Block& b, void* data) {
   const int inner = b.ndim - 1;
   const npy_intp n = b.shape[inner];
@@ -45,6 +93,7 @@ static void call_loops(const Kernel& kernel, const Block& b, void* data) {
       return;
     }
   if (inner > 0 && kernel.copies && (turned(kernel, b) || repeated(kernel, b))) return;
+  if (inner > 0 && lengthened(kernel, b, data)) return;
   auto call = [&](char* const* p, const npy_intp*) {
     char* args[kMaxOperands];  // some loops move their argument pointers
     for (int k = 0; k < b.nop; ++k) args[k] = p[k];
