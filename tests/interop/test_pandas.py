@@ -268,6 +268,12 @@ def test_what_is_missing_is_no_integer(call, dtype):
     assert found[0] == found[1]
 
 
+def test_a_series_is_written_into():
+    for add in (np.add, la.add):
+        x, s = la.array([1.0, 2.0, 3.0]), pd.Series([0.0, 0.0, 0.0])
+        assert type(add(x, 1, out=s)) is pd.Series and s.tolist() == [2, 3, 4]
+
+
 def test_a_failed_array_raises_its_error():
     bad = la.array([1, 2]) ** la.array([-1, 2])
     df = pd.DataFrame({"a": [1.0, 2.0]})
