@@ -147,6 +147,10 @@ def adapt(module: ModuleType) -> None:
             generators.TAKES_GENERATORS[module.__name__].split(),
             generators.asked,
         )
+        if module.__name__ == "scipy.stats._qmc":  # which asks for the type before it asks for one
+            wrap(module.QMCEngine, ["_initialize"], generators.numpys_generator)
+            for name in ("MultivariateNormalQMC", "MultinomialQMC"):
+                wrap(getattr(module, name), ["__init__"], generators.numpys_generator)
     elif module.__name__ == "scipy.stats._distn_infrastructure":
         wrap(module.rv_generic, ["rvs"], make=generators.drawing)
     elif module.__name__ == "scipy.stats._multivariate":

@@ -31,6 +31,7 @@ def test_numpys_own(size):
 def test_scipy():
     stats = pytest.importorskip("scipy.stats")
     optimize = pytest.importorskip("scipy.optimize")
+    linalg = pytest.importorskip("scipy.sparse.linalg")
     for make in (lambda xp: xp.random.default_rng(3), lambda xp: xp.random.RandomState(3)):
         same(lambda rng: stats.norm.rvs(size=3, random_state=rng), make)
         same(lambda rng: stats.ortho_group.rvs(3, random_state=rng), make)
@@ -42,6 +43,11 @@ def test_scipy():
             ),
             make,
         )
+        for make_points in (stats.qmc.Halton, stats.qmc.PoissonDisk):
+            same(lambda rng, points=make_points: points(2, seed=rng).random(4), make)
+        same(lambda rng: stats.qmc.MultivariateNormalQMC([0, 1], seed=rng).random(4), make)
+        same(lambda rng: stats.qmc.MultinomialQMC([0.2, 0.8], 4, seed=rng).random(4), make)
+        same(lambda rng: linalg.svds(X, 1, random_state=rng)[1], make)
     newer = lambda xp: xp.random.default_rng(3)  # noqa: E731
     same(lambda rng: stats.qmc.Sobol(2, rng=rng).random(4), newer)
     same(
