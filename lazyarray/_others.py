@@ -48,6 +48,7 @@ _ADAPTED = (
     "scipy.ndimage",
     "scipy.optimize",
     "scipy.signal",
+    "scipy.signal._ltisys",
     "scipy.sparse",
     "scipy.sparse.linalg",
     "scipy.sparse.linalg._eigen._svds",

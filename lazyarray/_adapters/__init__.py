@@ -84,6 +84,9 @@ _METHODS_OF = {
         "Series": f"__init__ {_POLARS_KEYS} is_in search_sorted scatter gather",
         "Expr": "is_in filter",
     },
+    "scipy.signal._ltisys": {
+        "StateSpace": "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__"
+    },
     "tables.array": {"Array": "__setitem__"},
     "tables.earray": {"EArray": "append"},
     "tables.file": {"File": "create_table create_array create_carray create_earray create_vlarray"},
