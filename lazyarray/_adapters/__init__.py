@@ -79,6 +79,14 @@ _METHODS_OF = {
         "Dataset": "__init__ set_field set_label set_weight set_init_score set_group set_position"
     },
     "onnxruntime.capi.onnxruntime_inference_collection": {"Session": "run"},
+    "pint.delegates.formatter.html": {"HTMLFormatter": "format_magnitude"},
+    "pint.delegates.formatter.latex": dict.fromkeys(
+        ("LatexFormatter", "SIunitxFormatter"), "format_magnitude"
+    ),
+    "pint.delegates.formatter.plain": dict.fromkeys(
+        ("DefaultFormatter", "CompactFormatter", "PrettyFormatter", "RawFormatter"),
+        "format_magnitude",
+    ),
     "polars": {
         "DataFrame": f"__init__ {_POLARS_KEYS} with_columns insert_column",
         "Series": f"__init__ {_POLARS_KEYS} is_in search_sorted scatter gather",
@@ -139,6 +147,8 @@ def adapt(module: ModuleType) -> None:
     elif module.__name__ == "sympy.tensor.array.dense_ndim_array":
         for kind in (module.ImmutableDenseNDimArray, module.MutableDenseNDimArray):
             wrap(kind, ["__new__"])
+    elif module.__name__ == "uncertainties.core":
+        wrap(module.AffineScalarFunc, OPERATORS, others.pythons)
     elif module.__name__ == "sklearn.utils._param_validation":
         sklearn.adapt_validation(module)
     elif module.__name__ in ("sklearn.model_selection._search", "sklearn.impute._base"):
