@@ -1,5 +1,8 @@
 """Generators of random numbers given to other libraries: the same stream goes on there."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -127,3 +130,19 @@ def test_numpys_own_stream_that_somebody_started_stays_apart():
     np.random.seed(8)
     assert stats.norm.rvs() == np.random.RandomState(8).normal()
     assert float(la.random.normal()) == np.random.RandomState(7).normal()
+
+
+def test_libraries_that_were_imported_before():
+    pytest.importorskip("sklearn")
+    code = """if True:
+        import numpy as np, scipy.optimize, scipy.stats, sklearn.datasets, lazyarray as la
+        for make in (lambda xp: xp.random.default_rng(3), lambda xp: xp.random.RandomState(3)):
+            got, want = (scipy.stats.norm.rvs(size=3, random_state=make(xp)) for xp in (la, np))
+            assert got.tolist() == want.tolist()
+        got, want = (
+            sklearn.datasets.make_blobs(9, random_state=xp.random.RandomState(3))[0]
+            for xp in (la, np)
+        )
+        assert got.tolist() == want.tolist()
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=100)
