@@ -123,6 +123,8 @@ class flatiter(_rows.FlatOf):
         if not isinstance(key, Tensor):
             if isinstance(key, str) or key is None:
                 raise IndexError(_KINDS)
+            if hasattr(key, "__index__") and not isinstance(key, (bool, np.ndarray, np.generic)):
+                key = operator.index(key)
             key = np.array(key) if np.size(key) else np.zeros(np.shape(key), np.intp)
         if key.dtype.kind == "b":
             raise IndexError(_BOOLS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from lazyarray.engine.settings import int_env
@@ -48,12 +48,15 @@ _ADAPTED = (
     "scipy.ndimage",
     "scipy.optimize",
     "scipy.signal",
+    "scipy.signal._ltisys",
     "scipy.sparse",
     "scipy.sparse.linalg",
+    "scipy.sparse.linalg._eigen._svds",
     "scipy.spatial.distance",
     "scipy.stats",
     "scipy.stats._distn_infrastructure",
     "scipy.stats._multivariate",
+    "scipy.stats._qmc",
     "zarr",
     "catboost.core",
     "cv2",
@@ -72,6 +75,9 @@ _ADAPTED = (
     "numba.core.typing.typeof",
     "numba.stencils.stencil",
     "onnxruntime.capi.onnxruntime_inference_collection",
+    "pint.delegates.formatter.html",
+    "pint.delegates.formatter.latex",
+    "pint.delegates.formatter.plain",
     "polars",
     "pyarrow",
     "pyarrow.lib",
@@ -90,6 +96,7 @@ _ADAPTED = (
     "tables.file",
     "tables.table",
     "tables.vlarray",
+    "uncertainties.core",
     "xarray.backends.netCDF4_",
     "dask.sizeof",
     "dask.tokenize",
@@ -158,8 +165,25 @@ def watch() -> None:
     """Adapts what is imported already, and the rest when it is; not with ``LAZYARRAY_ADAPT=0``."""
     if int_env("LAZYARRAY_ADAPT", 1, least=0) == 0:
         return
+    instead: dict[int, tuple[Any, Any]] = {}
     for name in _ADAPTED:
         module = sys.modules.get(name)
         if module is not None and not getattr(module.__spec__, "_initializing", False):
+            before = {**vars(module)}
             _adapt(module)
+            for key, new in vars(module).items():
+                old = before.get(key)
+                if isinstance(old, FunctionType) and old is not new:
+                    instead[id(old)] = old, new
+    _pass_on(instead)
     sys.meta_path.insert(0, _Watch())
+
+
+def _pass_on(instead: dict[int, tuple[Any, Any]]) -> None:
+    """Exchanges functions in the modules of their packages, which have imported them by name."""
+    packages = {old.__module__.partition(".")[0] for old, _ in instead.values()} - {"numpy"}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in packages and isinstance(module, ModuleType):
+            for key, value in list(vars(module).items()):
+                if id(value) in instead:
+                    setattr(module, key, instead[id(value)][1])

@@ -79,10 +79,21 @@ _METHODS_OF = {
         "Dataset": "__init__ set_field set_label set_weight set_init_score set_group set_position"
     },
     "onnxruntime.capi.onnxruntime_inference_collection": {"Session": "run"},
+    "pint.delegates.formatter.html": {"HTMLFormatter": "format_magnitude"},
+    "pint.delegates.formatter.latex": dict.fromkeys(
+        ("LatexFormatter", "SIunitxFormatter"), "format_magnitude"
+    ),
+    "pint.delegates.formatter.plain": dict.fromkeys(
+        ("DefaultFormatter", "CompactFormatter", "PrettyFormatter", "RawFormatter"),
+        "format_magnitude",
+    ),
     "polars": {
         "DataFrame": f"__init__ {_POLARS_KEYS} with_columns insert_column",
         "Series": f"__init__ {_POLARS_KEYS} is_in search_sorted scatter gather",
         "Expr": "is_in filter",
+    },
+    "scipy.signal._ltisys": {
+        "StateSpace": "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__"
     },
     "tables.array": {"Array": "__setitem__"},
     "tables.earray": {"EArray": "append"},
@@ -136,6 +147,8 @@ def adapt(module: ModuleType) -> None:
     elif module.__name__ == "sympy.tensor.array.dense_ndim_array":
         for kind in (module.ImmutableDenseNDimArray, module.MutableDenseNDimArray):
             wrap(kind, ["__new__"])
+    elif module.__name__ == "uncertainties.core":
+        wrap(module.AffineScalarFunc, OPERATORS, others.pythons)
     elif module.__name__ == "sklearn.utils._param_validation":
         sklearn.adapt_validation(module)
     elif module.__name__ in ("sklearn.model_selection._search", "sklearn.impute._base"):
@@ -147,6 +160,10 @@ def adapt(module: ModuleType) -> None:
             generators.TAKES_GENERATORS[module.__name__].split(),
             generators.asked,
         )
+        if module.__name__ == "scipy.stats._qmc":  # which asks for the type before it asks for one
+            wrap(module.QMCEngine, ["_initialize"], generators.numpys_generator)
+            for name in ("MultivariateNormalQMC", "MultinomialQMC"):
+                wrap(getattr(module, name), ["__init__"], generators.numpys_generator)
     elif module.__name__ == "scipy.stats._distn_infrastructure":
         wrap(module.rv_generic, ["rvs"], make=generators.drawing)
     elif module.__name__ == "scipy.stats._multivariate":

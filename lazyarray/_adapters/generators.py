@@ -16,6 +16,8 @@ __all__: list[str] = []
 # What says whether a generator of random numbers is one: it gets NumPy's, of the same stream.
 TAKES_GENERATORS = {
     "scipy._lib._util": "check_random_state _rng_spawn",
+    "scipy.sparse.linalg._eigen._svds": "_iv",
+    "scipy.stats._qmc": "check_random_state",
     "sklearn.utils.validation": "check_random_state",
     "networkx.utils.misc": "create_random_state create_py_random_state",
     "pandas.core.common": "random_state",

@@ -1,4 +1,4 @@
-"""Numbers in JSON, SQLite, `statistics` and SymPy, and a backend for einops."""
+"""Numbers in JSON, SQLite, `statistics`, SymPy and uncertainties, and a backend for einops."""
 
 from __future__ import annotations
 
@@ -101,6 +101,11 @@ def teach_sympy(sympify: Any) -> None:
     # Scalars are numbers to SymPy, as NumPy's are; to arrays its operators leave the turn.
     numpys = sympify._is_numpy_instance
     sympify._is_numpy_instance = lambda a: isinstance(a, Tensor) or numpys(a)
+
+
+def pythons(o: Any) -> Any:
+    """The values; of a scalar, Python's number, which ``float``'s own methods ask for."""
+    return o.item() if isinstance(o, Tensor) and not o.ndim else host(o)
 
 
 def make_backend(backends: Any) -> None:

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor, shape_text
 from lazyarray.ops._layout import Shape
-from lazyarray.ops._rows import holds_scalar
+from lazyarray.ops._rows import array, holds_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,11 +106,17 @@ def along(x: NDArray, index: NDArray, axis: int | None) -> Shape:
 
 
 def as_dtype_of(x: NDArray, v: Any) -> Any:
-    """Python's numbers, and lists of them, that are stored in ``x``: of its dtype, as in NumPy.
+    """What is stored in ``x`` and is no array, of its dtype, as in NumPy.
+
+    That is Python's numbers, lists of them, and objects that are asked for an array (pandas').
 
     Raises: OverflowError for an integer that it doesn't hold.
     """
-    return np.array(v, x.dtype) if _is_of_numbers(v, 0) else v
+    if _is_of_numbers(v, 0):
+        return np.array(v, x.dtype)
+    if hasattr(v, "__array__") and not isinstance(v, (Tensor, np.ndarray, np.generic)):
+        return array(v, x.dtype, x.device, False)
+    return v
 
 
 def _is_of_numbers(v: Any, depth: int) -> bool:

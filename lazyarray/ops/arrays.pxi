@@ -459,19 +459,17 @@ cdef int store(Tensor to, object value) except -1:
             assign(to, t)
     elif kind_of(value) >= 0:
         fill(to, value)
-    elif value is None or isinstance(value, (list, tuple, str, bytes)) or not is_held(value):
-        # As NumPy: each Python object is made one of the array's dtype, or it is an error.
-        t = from_object(value, np_dtype(to.v.dtype), to.v.device())
+    elif cnp.PyArray_Check(value) and is_held(value):
+        t = as_tensor_on(value, to.v.device())
+        tell_of_lost_parts(t.v.dtype, to.v.dtype)
+        assign(to, t)
+    else:
+        # As NumPy: each Python object is made one of the array's dtype, or it is an error; and an object that gives
+        # an array is asked for one of that dtype (pandas refuses there what is missing).
+        t = from_object(value, np_dtype(to.v.dtype), to.v.device(), False)
         if t.v.layout.ndim > to.v.layout.ndim > 0:  # of arrays, axes of length one in front don't count
             raise ValueError("setting an array element with a sequence. The requested array would exceed the "
                              f"maximum number of dimension of {to.v.layout.ndim}.")
-        assign(to, t)
-    else:
-        try:
-            t = as_tensor_on(value, to.v.device())
-        except Unheld:  # one object that can be made a number: a Fraction, a Decimal
-            t = from_object(value, np_dtype(to.v.dtype), to.v.device())
-        tell_of_lost_parts(t.v.dtype, to.v.dtype)
         assign(to, t)
     return 0
 

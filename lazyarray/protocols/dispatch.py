@@ -35,15 +35,22 @@ def _no_counterpart(name: str) -> TypeError:
 def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``NDArray.__array_ufunc__``: runs the row, or what the method is composed of."""
     for x in inputs:
-        if _is_foreign(x):  # that type may know what to do: with our arrays, or else with NumPy's
-            result = x.__array_ufunc__(ufunc, method, *inputs, **kwargs)
-            if result is not NotImplemented:
-                return result
-            return x.__array_ufunc__(ufunc, method, *_host(inputs, ufunc.__name__), **kwargs)
+        if _is_foreign(x):
+            return _told(x, ufunc, method, inputs, kwargs)
     try:
         return _ufunc(ufunc, method, inputs, {**kwargs})
     except Unheld as error:
         return hosts.handed_over(getattr(ufunc, method), inputs, kwargs, error)
+
+
+def _told(
+    x: Any, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What ``x`` of another type says, which may know what to do: with our arrays, or NumPy's."""
+    result = x.__array_ufunc__(ufunc, method, *inputs, **kwargs)
+    if result is not NotImplemented:
+        return result
+    return x.__array_ufunc__(ufunc, method, *_host(inputs, ufunc.__name__), **kwargs)
 
 
 def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -63,6 +70,11 @@ def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[s
         if all(set(loop) <= {"O", "-", ">"} for loop in ufunc.types):  # np.frompyfunc's
             raise Unheld(f"{ufunc.__name__} gives objects")
         function = partial(ufunc_methods.call, ufunc)
+    if len(outs) == 1 and isinstance(outs[0], Tensor):
+        return function(*inputs, out=outs[0], **kwargs)
+    for out in outs:
+        if _is_foreign(out):
+            return _told(out, ufunc, method, inputs, {**kwargs, "out": outs})
     return _call(function, inputs, outs, kwargs)
 
 
@@ -82,8 +94,6 @@ def _call(
     outs: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    if len(outs) == 1 and isinstance(outs[0], Tensor):
-        return function(*inputs, out=outs[0], **kwargs)
     results = function(*inputs, **kwargs)
     if not outs:
         return results

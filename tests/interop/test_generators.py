@@ -1,5 +1,8 @@
 """Generators of random numbers given to other libraries: the same stream goes on there."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -31,6 +34,7 @@ def test_numpys_own(size):
 def test_scipy():
     stats = pytest.importorskip("scipy.stats")
     optimize = pytest.importorskip("scipy.optimize")
+    linalg = pytest.importorskip("scipy.sparse.linalg")
     for make in (lambda xp: xp.random.default_rng(3), lambda xp: xp.random.RandomState(3)):
         same(lambda rng: stats.norm.rvs(size=3, random_state=rng), make)
         same(lambda rng: stats.ortho_group.rvs(3, random_state=rng), make)
@@ -42,6 +46,11 @@ def test_scipy():
             ),
             make,
         )
+        for make_points in (stats.qmc.Halton, stats.qmc.PoissonDisk):
+            same(lambda rng, points=make_points: points(2, seed=rng).random(4), make)
+        same(lambda rng: stats.qmc.MultivariateNormalQMC([0, 1], seed=rng).random(4), make)
+        same(lambda rng: stats.qmc.MultinomialQMC([0.2, 0.8], 4, seed=rng).random(4), make)
+        same(lambda rng: linalg.svds(X, 1, random_state=rng)[1], make)
     newer = lambda xp: xp.random.default_rng(3)  # noqa: E731
     same(lambda rng: stats.qmc.Sobol(2, rng=rng).random(4), newer)
     same(
@@ -121,3 +130,19 @@ def test_numpys_own_stream_that_somebody_started_stays_apart():
     np.random.seed(8)
     assert stats.norm.rvs() == np.random.RandomState(8).normal()
     assert float(la.random.normal()) == np.random.RandomState(7).normal()
+
+
+def test_libraries_that_were_imported_before():
+    pytest.importorskip("sklearn")
+    code = """if True:
+        import numpy as np, scipy.optimize, scipy.stats, sklearn.datasets, lazyarray as la
+        for make in (lambda xp: xp.random.default_rng(3), lambda xp: xp.random.RandomState(3)):
+            got, want = (scipy.stats.norm.rvs(size=3, random_state=make(xp)) for xp in (la, np))
+            assert got.tolist() == want.tolist()
+        got, want = (
+            sklearn.datasets.make_blobs(9, random_state=xp.random.RandomState(3))[0]
+            for xp in (la, np)
+        )
+        assert got.tolist() == want.tolist()
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=100)

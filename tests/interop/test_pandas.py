@@ -239,6 +239,41 @@ def test_arrays_change_in_place_by_series():
         assert type(x) is pd.Series and same.tolist() == x.tolist() == [1, 3, 5, 7]
 
 
+MISSING = """
+x[:3] = missing
+x[[0, 1, 2]] = missing
+x[xp.arange(6) < 3] = missing
+x.flat[:3] = missing
+xp.put(x, [1, 2, 3], missing)
+xp.put(x, [1, 2, 9], missing, mode="clip")
+xp.putmask(x, xp.arange(6) > 2, missing)
+xp.place(x, xp.arange(6) > 2, missing)
+xp.put_along_axis(x, xp.array([1, 2, 3]), missing, 0)
+xp.insert(x, [1, 2, 3], missing)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "int8", "bool"])
+@pytest.mark.parametrize("call", MISSING)
+def test_what_is_missing_is_no_integer(call, dtype):
+    found = []
+    for xp in (np, la):
+        x = xp.arange(6).astype(dtype)
+        try:
+            exec(call, {"xp": xp, "x": x, "missing": pd.array([1, None, 3])})
+        except ValueError as error:
+            found.append((x.tolist(), str(error)))
+        else:
+            found.append(str(x))
+    assert found[0] == found[1]
+
+
+def test_a_series_is_written_into():
+    for add in (np.add, la.add):
+        x, s = la.array([1.0, 2.0, 3.0]), pd.Series([0.0, 0.0, 0.0])
+        assert type(add(x, 1, out=s)) is pd.Series and s.tolist() == [2, 3, 4]
+
+
 def test_a_failed_array_raises_its_error():
     bad = la.array([1, 2]) ** la.array([-1, 2])
     df = pd.DataFrame({"a": [1.0, 2.0]})

@@ -80,6 +80,8 @@ CALLS = {
     "signal.fftconvolve": "scipy.signal.fftconvolve(v, w[:5])",
     "signal.butter filtfilt": "scipy.signal.filtfilt(*scipy.signal.butter(2, 0.2), v)",
     "signal.lfilter": "scipy.signal.lfilter(xp.array([1.0, 2.0]), xp.array([1.0]), v)",
+    "signal.StateSpace * array": "(scipy.signal.StateSpace(q, q, q, q) * q).B",
+    "array - signal.StateSpace": "(q - scipy.signal.StateSpace(q, q, q, q)).D",
     "signal.welch": "scipy.signal.welch(v, nperseg=16)",
     "signal.find_peaks": "scipy.signal.find_peaks(v, height=v.mean())[0]",
     "signal.savgol": "scipy.signal.savgol_filter(v, 5, 2)",

@@ -9,8 +9,16 @@ from .agree import TAKES, agree, asynchronous, both, same
 
 # ---- flat ---------------------------------------------------------------------------------------
 
+
+class Second:
+    """An object that stands for an index."""
+
+    def __index__(self):
+        return 1
+
+
 KEYS = [0, -1, 3, 99, slice(None), slice(1, 5), slice(4, 0, -2), slice(50, 90), [0, 2, 2], [-1, 1],
-        [99], [], [[0, 1], [2, 0]], ..., (), (1,), (1, 2), None, "a", np.int8(1),
+        Second(), [99], [], [[0, 1], [2, 0]], ..., (), (1,), (1, 2), None, "a", np.int8(1),
         np.array([1, 0], "u1"), [True, False], np.ones((3, 4), bool)]  # fmt: skip
 VALUES = [7, 2.9, [7, 8], [[7, 8], [9, 10]], list(range(40)), [], np.float32(3.5), "a", None]
 
