@@ -3,7 +3,8 @@
 Up to 128 elements eight sums go through a row side by side, are added up in pairs, and then the
 rest one by one: that is ``@leaf``, which also does all else that there is to do for the elements.
 Longer rows are cut at half, rounded down to a multiple of eight: ``@pair``. Sums begin at -0.0,
-which changes none.
+which changes none. A row's sum is added to zero, as NumPy's; that of a tile of a whole array is a
+part of one, and is not.
 """
 
 from __future__ import annotations
