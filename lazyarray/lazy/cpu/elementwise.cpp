@@ -61,15 +61,14 @@ static bool lengthened(const Kernel& kernel, const Block& b, void* data) {
       const npy_intp count = std::min(at_once, rows - begin), elements = count * n;
       char* args[kMaxOperands];
       for (int k = 0; k < b.nop; ++k) {
-        const npy_intp row = b.strides[k][outer], bytes = steps[k] * n;
+        const npy_intp row = b.strides[k][outer];
         args[k] = p[k] + begin * row;
         if (k >= kernel.nin || !written[k]) continue;
         if (row) {
           repeat_each(static_cast<int>(steps[k]), args[k], count, row, n, room[k]);
         } else if (begin == 0) {
           repeat_each(static_cast<int>(steps[k]), p[k], n, b.strides[k][inner], 1, room[k]);
-          for (npy_intp done = 1; done < count; done *= 2)
-            std::memcpy(room[k] + done * bytes, room[k], static_cast<size_t>(std::min(done, count - done) * bytes));
+          repeat_first(room[k], steps[k] * n, count);
         }
         args[k] = room[k];
       }

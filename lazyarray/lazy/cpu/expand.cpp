@@ -101,8 +101,7 @@ class Writer {
       else repeat_(from, n, step, 1, to);
     } else if (step == 0) {
       turns(loop + 1, from, counts_[loop + 1], to);
-      for (npy_intp done = 1; done < n; done *= 2)
-        std::memcpy(to + done * block, to, static_cast<size_t>(std::min(done, n - done) * block) * sizeof(T));
+      repeat_first(reinterpret_cast<char*>(to), block * static_cast<npy_intp>(sizeof(T)), n);
     } else if (loop == inner_ - 1 && nest_.strides[0][inner_] == 0) {
       repeat_(from, n, step, block, to);
     } else if (loop == inner_ - 2 && block <= kFew) {
@@ -130,6 +129,11 @@ class Writer {
 };
 
 }  // namespace
+
+void repeat_first(char* to, npy_intp bytes, npy_intp times) {
+  for (npy_intp done = 1; done < times; done *= 2)
+    std::memcpy(to + done * bytes, to, static_cast<size_t>(std::min(done, times - done) * bytes));
+}
 
 void repeat_each(int size, const char* from, npy_intp n, npy_intp step, npy_intp times, char* to) {
   of_size(size, [&](auto item) {

@@ -52,4 +52,7 @@ void write_out(const Plan& plan, const Expansion& e, const char* from, npy_intp 
 // Copies each of `n` elements `times` times; those of one size, `step` bytes apart, to where they lie one after the other.
 void repeat_each(int size, const char* from, npy_intp n, npy_intp step, npy_intp times, char* to);
 
+// Has the first `bytes` of `to` there `times` times, one after the other.
+void repeat_first(char* to, npy_intp bytes, npy_intp times);
+
 }  // namespace lazyarray

@@ -74,7 +74,7 @@ static void add_to(char* to, const char* from) {
   T a, b;
   std::memcpy(&a, to, sizeof a);
   std::memcpy(&b, from, sizeof b);
-  a = static_cast<T>(a + b);
+  a += b;
   std::memcpy(to, &a, sizeof a);
 }
 

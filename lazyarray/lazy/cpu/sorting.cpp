@@ -95,7 +95,7 @@ void merge(const typename Order::Item* a, npy_intp na, const typename Order::Ite
   Merge<Order> pieces[kPieces];
   npy_intp from = low, i = share_of(a, na, b, nb, low, less);
   for (int k = 0; k < kPieces; ++k) {
-    const npy_intp until = low + (high - low) / kPieces * (k + 1) + (k + 1 == kPieces ? (high - low) % kPieces : 0);
+    const npy_intp until = low + (high - low) * (k + 1) / kPieces;
     const npy_intp j = share_of(a, na, b, nb, until, less);
     pieces[k] = {a + i, a + j, b + (from - i), b + (until - j), to + from};
     from = until;
