@@ -386,6 +386,96 @@ def test_a_flag_in_a_whole_sum_is_told():
             assert np.isinf((a * 1.0 + 1.0).sum())
 
 
+def sums_of_columns(m, x, y, row, column, wide):
+    z = x * y - column
+    w = wide[..., ::2] + row
+    v = m.where(x > y, w, z)
+    return z.sum(0), v.sum(0, keepdims=True), (z * row).sum(0), v - z, (z + 1).sum(0) * 2
+
+
+# Around vectors of eight, and rows that are done at once.
+@pytest.mark.parametrize("n", [2, 7, 8, 9, 16, 31, 63, 130, 257, 2000])
+@pytest.mark.parametrize("c", "dflbH")
+def test_sums_of_columns(c, n):
+    rng = np.random.default_rng(n)
+    for rows in (2, 7, 8, 9, max(10, 3001 // n)):
+        shape = (rows, n)
+        x, y, row, column, wide = (
+            (rng.normal(0, 9, s) * 7).astype(c)
+            for s in (shape, shape, (1, n), (rows, 1), (rows, 2 * n))
+        )
+        for ahead in (
+            {},
+            {"stream": 0, "ns_per_byte": 1e9, "ahead_least": 600},
+            {"split_ns": 0, "panel": 8},
+        ):
+            with figures(**ahead):
+                run(sums_of_columns, x, y, row, column, wide)
+                run(sums_of_columns, x[::-1], y, row, column[::-1], wide)
+        if c in "df":
+            x[rng.random(shape) < 0.3] = -0.0
+            y[:] = 0.0
+            row[:] = -0.0
+            column[:] = 0.0
+            run(sums_of_columns, x, y, row, column, wide * 0)
+            run(lambda m, x: (+x * 1).sum(0), np.full(shape, -0.0, c))
+
+
+@pytest.mark.parametrize("shape", [(6, 5, 70), (300, 1, 9), (9, 40, 200), (500, 8), (3, 4, 5, 33)])
+def test_sums_of_leading_axes(shape):
+    rng = np.random.default_rng(7)
+    x, y = rng.normal(size=(2, *shape))
+    inner = tuple(slice(1, -1) if n > 2 else slice(None) for n in shape)
+    for f in (
+        lambda m, x, y: (x * y + 1).sum(0),
+        lambda m, x, y: ((x - y) * 2).sum((0, 1)),
+        lambda m, x, y: ((x[inner] - y[inner]) ** 2).sum(0),
+        lambda m, x, y: ((x[inner] - y[inner]) ** 2).sum(tuple(range(len(shape) - 1))),
+        lambda m, x, y: (x[..., ::-1] * y + 3).sum(0) * (y - x).sum(0),
+        lambda m, x, y: (x - x.mean(0)) / x.std(0),
+        lambda m, x, y: (m.add(x, y, out=x) * 2).sum(0) + x.sum(0),
+        lambda m, x, y: ((x * y).sum(-1), (x * y + 1).sum(0), (x - y).sum()),
+        lambda m, x, y: (x[:, None] * y - 1).sum((0, 1)),
+    ):
+        run(f, x, y)
+
+
+def test_sums_of_columns_are_in_the_loop():
+    a, b = la.array(np.ones((60, 70))), la.array(np.ones(70))
+    for _ in range(3):
+        s = (a * b + 1).sum(0)
+        s.wait_to_read()
+    assert ", 3 instructions compiled" in la.explain()
+
+
+def test_a_flag_in_a_sum_of_columns_is_told():
+    x = np.ones((200, 40))
+    x[3, 5] = x[150, 5] = 1.7e308
+    a = la.array(x)
+    for _ in range(3):
+        with pytest.warns(RuntimeWarning, match="overflow encountered in reduce"):
+            s = (a * 1.0 + 1.0).sum(0)
+            s.wait_to_read()
+        assert np.isinf(s.asnumpy()[5])
+        assert (np.delete(s.asnumpy(), 5) == 400).all()
+
+
+def test_sums_of_columns_into_what_is_read():
+    rng = np.random.default_rng(8)
+
+    def f(m, x, v):
+        for _ in range(3):
+            v += (x * v - 1).sum(0)
+            m.sum(x * 2 - v, axis=0, out=v)
+            m.sum(x * 3 - 1, axis=0, out=x[4])
+            x[0] = (x * x - x).sum(0)
+            x[:] = x * 0.001 - (x * 0.5 + 1).sum(0, keepdims=True)
+        return x, v
+
+    for n in (8, 64, 300):
+        run(f, rng.normal(size=(90, n)), rng.normal(size=n))
+
+
 def test_sums_into_what_is_read():
     """Rows' results where others' operands are."""
     rng = np.random.default_rng(8)

@@ -34,7 +34,7 @@ class Finder {
     std::string name;     // "" while it is only known as read
     int member, op;       // who wrote it last
     bool written = false;
-    bool sum = false;     // it is there only when the row is over
+    bool sum = false;     // it is there only when all is added up
   };
 
   bool add(int m);
@@ -44,7 +44,11 @@ class Finder {
   int place(int m, int k, bool written);
   // Whether what was written there is needed after the members before `end`.
   bool outlives(const Value& v, int end) const;
-  std::string describe(const std::vector<int>& written);
+  // The first place that is a sum.
+  int first_sum() const {
+    const auto found = std::find_if(chain_.places.begin(), chain_.places.end(), [](const Place& p) { return p.sum; });
+    return static_cast<int>(found - chain_.places.begin());
+  }
 
   Plan& plan_;
   const Stage& stage_;
@@ -57,6 +61,11 @@ class Finder {
   const size_t base_;
   size_t most_;
 };
+
+// Of an operand that is a sum: see jit/description.py.
+char letter_of(Sums sums) {
+  return sums == Sums::PIECES ? 'p' : sums == Sums::COLUMNS ? 'k' : 'r';
+}
 
 bool operand_in_memory(const Member& m, int k) {
   return m.where[k] == Member::kMemory || m.where[k] == Member::kCopyTarget;
@@ -85,7 +94,9 @@ bool Finder::add(int m) {
         return false;
   for (int k = 0; k < in.nin; ++k)
     if (mine.chunk[k] >= 0 && mine.chunk[k] == mine.chunk[out] && mine.walk[k] != mine.walk[out]) return false;
-  if (mine.sums)  // its result is apart from all that the chain has met
+  const bool sums = mine.sums != Sums::NONE;
+  if (sums && chain_.sums != Sums::NONE && chain_.sums != mine.sums) return false;
+  if (sums)  // its result is apart from all that the chain has met
     for (const Value& v : values_)
       if (v.chunk == mine.chunk[out]) return false;
   const size_t places = chain_.places.size(), values = values_.size();
@@ -126,9 +137,8 @@ bool Finder::add(int m) {
   to->member = m;
   to->op = out;
   to->written = true;
-  to->sum = mine.sums;
-  chain_.sums |= mine.sums;
-  chain_.tree |= mine.sums && plan_.members[m].role == Member::TREE;
+  to->sum = sums;
+  if (sums) chain_.sums = mine.sums;
   instructions_++;
   chain_.ns += in.cost_ns;
   return true;
@@ -168,7 +178,7 @@ int Finder::grow(int begin) {
     const int p = place(v.member, v.op, true);
     outputs.push_back(v.name + ":a" + std::to_string(p));
     chain_.places[p].sum = v.sum;
-    bool read = v.place >= 0;
+    bool read = v.place >= 0 || (v.sum && chain_.sums == Sums::COLUMNS);  // what is there is added to
     for (int i = 0; i < p && !memory; ++i)  // scratch that somebody else had until now
       read |= plan_.where(chain_.places[i]) == member.where[v.op];
     if (read) chain_.places[p].kept = 0;  // found below
@@ -193,17 +203,28 @@ int Finder::grow(int begin) {
       continue;
     }
     p.kept = plan_.scratch_for(chain_.level, item);
-    plan_.scratch_steps(chain_.level - p.sum, item, steps[i]);
+    if (p.sum && chain_.sums == Sums::COLUMNS)  // the columns lie in a row, wherever
+      std::copy(steps_[p.member].of[p.op], steps_[p.member].of[p.op] + kAxes, steps[i]);
+    else
+      plan_.scratch_steps(chain_.level - p.sum, item, steps[i]);
   }
   most_ = std::max(most_, plan_.scratch);
-  if (chain_.tree) {
-    chain_.nest.set_row(chain_.level - 1, count, steps);
-  } else if (chain_.sums) {
-    chain_.nest.set(plan_.axes, plan_.cut, chain_.level - 1, count, steps);
-    chain_.nest.append(plan_.axes.shape[chain_.level - 1], chain_.level - 1, count, steps);
-  } else {
-    chain_.nest.set(plan_.axes, plan_.cut, chain_.level, count, steps);
-    chain_.nest.lengthen(count, plan_.length, 8);
+  switch (chain_.sums) {
+    case Sums::PIECES: chain_.nest.set_row(chain_.level - 1, count, steps); break;
+    case Sums::ROWS:
+      chain_.nest.set(plan_.axes, plan_.cut, chain_.level - 1, count, steps);
+      chain_.nest.append(plan_.axes.shape[chain_.level - 1], chain_.level - 1, count, steps);
+      break;
+    case Sums::COLUMNS: {
+      const int sum = first_sum();
+      chain_.nest.set(plan_.axes, plan_.cut, chain_.level, count, steps);
+      chain_.nest.still_last(sum, count);
+      if (chain_.nest.n < 2 || chain_.nest.strides[sum][chain_.nest.n - 2] != 0) return begin + 1;
+      break;
+    }
+    case Sums::NONE:
+      chain_.nest.set(plan_.axes, plan_.cut, chain_.level, count, steps);
+      chain_.nest.lengthen(count, plan_.length, 8);
   }
   const int inner = chain_.nest.n - 1;
   std::string operands;
@@ -216,7 +237,7 @@ int Finder::grow(int begin) {
     operands += p.written ? " w " : " r ";
     const npy_intp* const all = chain_.nest.strides[i];
     const bool still = std::all_of(all, all + chain_.nest.n, [](npy_intp s) { return s == 0; });
-    operands += p.sum ? (chain_.tree ? 'p' : 'r') : still ? 'c' : step == 0 ? '1' : step == d.size ? 'd' : 's';
+    operands += p.sum ? letter_of(chain_.sums) : still ? 'c' : step == 0 ? '1' : step == d.size ? 'd' : 's';
   }
   std::string text = std::to_string(chain_.nest.n) + '|' + operands + '|';
   for (size_t i = 0; i < lines_.size(); ++i) text += (i ? "," : "") + lines_[i];

@@ -12,7 +12,7 @@ namespace lazyarray {
 // What the planner knows of a member besides: its operands' steps over all axes of the pass, ...
 struct MemberSteps {
   int level = -1;  // of what it reads; -1: it is in no chain
-  bool sums = false;  // rows, or pieces of one: all along the last axis
+  Sums sums = Sums::NONE;
   npy_intp of[kPassOps][kAxes] = {};
   // ... and their values: equal numbers are the same elements of the same memory. Operands on one chunk whose
   // numbers differ may have elements in common all the same.

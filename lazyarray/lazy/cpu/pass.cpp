@@ -273,10 +273,15 @@ void Pass::rows(size_t m, const Member& member, const Pointers& at, npy_intp len
   });
 }
 
+bool Pass::has_first_rows(const Member& member, const npy_intp* index) const {
+  for (int a = member.rows_begin; a < member.rows_end && a <= plan_.cut; ++a)
+    if (index[a] != 0) return false;
+  return true;
+}
+
 void Pass::columns(size_t m, const Member& member, const Pointers& at, npy_intp length,
                    const npy_intp* index) {
-  bool first = true;  // of the rows
-  for (int a = member.rows_begin; a < member.rows_end && a <= plan_.cut; ++a) first &= index[a] == 0;
+  bool first = has_first_rows(member, index);
   const Kernel& kernel = *instrs_[m]->kernel;
   const npy_intp n = member.cuts_kept ? length * member.kept : member.kept;
   const npy_intp si = member.kept_steps[0], so = member.kept_steps[1];

@@ -119,6 +119,9 @@ class Pass {
   // A piece of a tree, in parts, cut where NumPy's sum cuts it: between them the next tile comes.
   void add_up(const Chain& chain, CompiledLoop::Function loop, char* const* at, npy_intp length, npy_intp parts,
               Ahead& ahead) const;
+  // Columns' sums, which lie in a row at `to`, begin with the first rows; and how many bytes they have.
+  void begin_columns(const Place& p, const Spot& spot, char* to) const;
+  size_t columns_bytes(const Place& p) const;
   // The same where the loop was never used: NumPy's loops do the tile as well, and the two are compared.
   bool tried(size_t chain, const Pointers* begin, Spot& spot, int* flags);
 
@@ -140,6 +143,8 @@ class Pass {
   // The binary loop with its first input and its output on the accumulators, row after row.
   void columns(size_t m, const Member& member, const Pointers& at, npy_intp length,
                const npy_intp* index);
+  // Whether a tile has the first of the rows.
+  bool has_first_rows(const Member& member, const npy_intp* index) const;
 
   char* partial(const Member& member, npy_intp tile) const {
     return partials_.get() + (static_cast<size_t>(member.partial) * plan_.tiles + tile) * kItem;

@@ -43,7 +43,7 @@ void Pass::prepare_chains() {
 void Pass::locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs, npy_intp* counts) const {
   for (size_t i = 0; i < chain.places.size(); ++i) {
     const Place& p = chain.places[i];
-    if (p.sum && chain.tree) {
+    if (p.sum && chain.sums == Sums::PIECES) {
       ptrs[i] = partial(plan_.members[p.member], spot.tile);
       continue;
     }
@@ -104,6 +104,17 @@ void Pass::add_up(const Chain& chain, CompiledLoop::Function loop, char* const* 
   }
 }
 
+void Pass::begin_columns(const Place& p, const Spot& spot, char* to) const {
+  const Member& member = plan_.members[p.member];
+  if (has_first_rows(member, spot.index))
+    start_results(*instrs_[p.member]->kernel, nullptr, 0, to, member.kept_steps[1], member.kept);
+}
+
+size_t Pass::columns_bytes(const Place& p) const {
+  const Member& member = plan_.members[p.member];
+  return static_cast<size_t>(member.kept * member.kept_steps[1]);
+}
+
 bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahead) {
   const Chain& chain = plan_.chains[number];
   const ChainRun& run = chains_[number];
@@ -113,9 +124,16 @@ bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahe
   char* ptrs[kPlaces];
   npy_intp counts[kAxes];
   locate(chain, begin, spot, ptrs, counts);
-  for (int i = 0; i < chain.operands; ++i)
-    if (chain.places[i].kept >= 0) ptrs[i] = spot.scratch + chain.places[i].kept;
-  if (chain.tree) {
+  for (int i = 0; i < chain.operands; ++i) {
+    const Place& p = chain.places[i];
+    if (p.kept < 0) continue;
+    ptrs[i] = spot.scratch + p.kept;
+    if (p.sum && chain.sums == Sums::COLUMNS) {
+      begin_columns(p, spot, ptrs[p.target]);
+      std::memcpy(ptrs[i], ptrs[p.target], columns_bytes(p));
+    }
+  }
+  if (chain.sums == Sums::PIECES) {
     add_up(chain, loop, ptrs, spot.length, plan_.fetches_ahead ? chain.end - chain.begin : 1, ahead);
   } else if (plan_.fetches_ahead) {
     // In as many parts as there would be instructions: between them the next tile comes.
@@ -140,6 +158,10 @@ bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahe
   for (int i = 0; i < chain.operands; ++i) {
     const Place& p = chain.places[i];
     if (p.kept < 0) continue;
+    if (p.sum && chain.sums == Sums::COLUMNS) {
+      std::memcpy(ptrs[p.target], ptrs[i], columns_bytes(p));
+      continue;
+    }
     const int dtype = info(instrs_[p.member]->kernel->dtypes[p.op]).type_num;
     const Loop copy = cast_loop(dtype, dtype);
     const int inner = chain.nest.n - 1;
@@ -180,7 +202,12 @@ bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
     if (!p.written) continue;
     npy_intp step = info(instrs_[p.member]->kernel->dtypes[p.op]).size;
     results[i].reset(new char[static_cast<size_t>(step * elements)]);
-    ptrs[i] = results[i].get();
+    char* const to = std::exchange(ptrs[i], results[i].get());
+    if (p.sum && chain.sums == Sums::COLUMNS) {
+      begin_columns(p, spot, to);
+      std::memcpy(ptrs[i], to, columns_bytes(p));
+      continue;
+    }
     for (int a = chain.nest.n - 1; a >= 0; --a) {
       const bool inside = p.sum && a == chain.nest.n - 1;  // one for the row
       steps[i][a] = inside ? 0 : step;

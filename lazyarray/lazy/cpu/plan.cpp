@@ -42,15 +42,27 @@ void NestOf<N>::append(npy_intp length, int axis, int nop, npy_intp const (*step
 }
 
 template <int N>
+void NestOf<N>::swap(int a, int b, int nop) {
+  std::swap(shape[a], shape[b]);
+  for (int k = 0; k < nop; ++k) std::swap(strides[k][a], strides[k][b]);
+  if (cut == a) cut = b;
+  else if (cut == b) cut = a;
+}
+
+template <int N>
+void NestOf<N>::still_last(int k, int nop) {
+  for (int end = n - 1; end > 1; --end)
+    for (int i = 0; i + 1 < end; ++i)
+      if (strides[k][i] == 0 && strides[k][i + 1] != 0) swap(i, i + 1, nop);
+}
+
+template <int N>
 void NestOf<N>::lengthen(int nop, npy_intp length, npy_intp few) {
   int longest = n - 1;
   for (int i = 0; i < n - 1; ++i)
     if (count(i, length) > count(longest, length)) longest = i;
   if (longest == n - 1 || count(n - 1, length) >= few) return;
-  std::swap(shape[longest], shape[n - 1]);
-  for (int k = 0; k < nop; ++k) std::swap(strides[k][longest], strides[k][n - 1]);
-  if (cut == longest) cut = n - 1;
-  else if (cut == n - 1) cut = longest;
+  swap(longest, n - 1, nop);
 }
 
 template <int N>

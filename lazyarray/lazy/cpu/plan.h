@@ -40,8 +40,14 @@ struct NestOf {
 
   bool operator==(const NestOf& other) const;
 
+  // Puts the loops in which operand k stands still, in their order, around the innermost one.
+  void still_last(int k, int nop);
+
   // Puts the longest loop innermost, if the one there has fewer steps than `few`. `length` is that of a tile.
   void lengthen(int nop, npy_intp length, npy_intp few);
+
+ private:
+  void swap(int a, int b, int nop);
 };
 using Nest = NestOf<kPassOps>;
 
@@ -77,7 +83,7 @@ struct Member {
 struct Place {
   int member, op;
   bool written;
-  bool sum = false;  // of a row: it has no step in the innermost loop
+  bool sum = false;  // it has no step where it is added up
   // Where in the scratch it is written first, as the chain reads the same memory, and from which place after the
   // loop's own it is moved to; or -1.
   int kept = -1, target = -1;
@@ -87,6 +93,10 @@ struct Place {
 
 constexpr int kPlaces = 64;
 
+// What a chain adds up: rows, along which the innermost loop goes, and no other is in it; pieces of a row (a tile is one),
+// whose sums are partial ones; or columns, the loops along which are around the innermost one.
+enum class Sums : uint8_t { NONE, ROWS, PIECES, COLUMNS };
+
 // Instructions, one after the other, that may run as one compiled loop: see Chains.
 struct Chain {
   int begin, end;             // members
@@ -94,8 +104,7 @@ struct Chain {
   double ns = 0;              // of a pass, without it
   std::vector<Place> places;  // in the order of the loop's operands; then targets
   int operands = 0;           // of the loop
-  bool sums = false;          // rows: the innermost loop goes along them, and no other is in it
-  bool tree = false;          // ... and a tile is a piece of a row, whose sum is a partial one
+  Sums sums = Sums::NONE;
   NestOf<kPlaces> nest;       // of a tile
   std::shared_ptr<CompiledLoop> loop;
 };

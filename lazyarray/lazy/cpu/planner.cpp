@@ -7,6 +7,8 @@
 namespace lazyarray {
 
 static constexpr npy_intp kLineOfRows = 16;
+// Of so few columns the sums are no vector of a compiled loop's.
+static constexpr npy_intp kFewColumns = 8;
 
 std::shared_ptr<const Plan> Planner::plan(const Stage& stage) {
   describe(stage);
@@ -358,13 +360,18 @@ Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t n
     if (!m.cuts_kept) m.nest.set(p.axes, p.cut, end, in.nop, steps);
     for (int a = std::max(end, p.cut + 1); a < p.axes.n; ++a) m.kept *= p.axes.shape[a];
     for (int k = 0; k < 2; ++k) m.kept_steps[k] = steps[k][p.axes.n - 1];
+    if (in.kernel->code && !m.cuts_kept && m.where[1] == Member::kMemory &&
+        m.kept_steps[1] == info(in.kernel->dtypes[1]).size && p.axes.shape[p.axes.n - 1] >= kFewColumns) {
+      mine.level = level;
+      mine.sums = Sums::COLUMNS;
+    }
   } else if (form.opens(in)) {
     m.role = Member::TREE;
     m.partial = p.partials++;
     m.run_step = steps[0][p.axes.n - 1];
     if (in.kernel->code && m.where[1] == Member::kMemory) {
       mine.level = level;
-      mine.sums = true;
+      mine.sums = Sums::PIECES;
     }
   } else {
     m.role = Member::ROWS;
@@ -373,7 +380,7 @@ Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t n
     m.run_step = steps[0][p.axes.n - 1];
     if (in.kernel->code && end == level - 1 && end > p.cut) {
       mine.level = level;
-      mine.sums = true;
+      mine.sums = Sums::ROWS;
     }
     if (in.kernel->split == Kernel::Split::PAIRWISE && m.run_step == info(in.kernel->dtypes[0]).size)
       m.short_sums = short_sums_of(in.kernel->dtypes[0], last);

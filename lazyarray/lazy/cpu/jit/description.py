@@ -3,9 +3,9 @@
 It has four parts, separated by ``|``: how many loops there are; the operands, each
 ``dtype access step``, with ``r`` for what is read and ``w`` for what is written, and for the
 innermost loop's step ``d`` (the items lie one after the other), ``1`` (it stands still), ``c`` (it
-does in all loops), ``s``, ``r`` for the sum of a row, or ``p`` for that of a piece of one; the
-instructions, each ``name dtypes operand ... result``, where ``a3`` is operand 3 and ``t3`` a value;
-and which value each operand that is written gets, ``t3:a5``.
+does in all loops), ``s``, ``r`` for the sum of a row, ``p`` for that of a piece of one, or ``k``
+for the sums of columns; the instructions, each ``name dtypes operand ... result``, where ``a3`` is
+operand 3 and ``t3`` a value; and which value each operand that is written gets, ``t3:a5``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lazyarray.lazy.cpu.jit.expressions import (
 )
 from lazyarray.lazy.formulas import JOINS
 
-SUMS = "rp"
+SUMS = "rpk"
 _AXES = 8  # from one operand's steps to the next's: kAxes of lazy/space.h
 
 
@@ -41,7 +41,8 @@ class Loop:
             self.results[operand] = value
         # By the sums' values: what is added up, and its dtype.
         self.sums = {s[3]: (s[2], s[1][0]) for s in self.instructions if s[0] in JOINS}
-        self.pieces = any(step == "p" for _, _, step in self.operands)
+        steps = {step for _, _, step in self.operands}
+        self.pieces, self.columns = "p" in steps, "k" in steps
         self.unseen = self._unseen()
         self.all_bits: dict[str, str] = {}  # see body()
 
@@ -66,6 +67,17 @@ class Loop:
     def still(self, k: int) -> bool:
         """Whether an operand is one element for the whole innermost loop."""
         return self.operands[k][1] == "r" and self.operands[k][2] in "1c"
+
+    def spread(self, w: Writer, kept: dict[str, str]) -> dict[str, str]:
+        """The operands that stand still, for eight elements."""
+        spread = {}
+        for k, (c, _, _) in enumerate(self.operands):
+            if self.still(k):
+                t = TYPES[c][0]
+                many, to_all = w.type(t), f"<{LANES} x i32> zeroinitializer"
+                one = w(f"insertelement {many} poison, {t} {kept[f'a{k}']}, i64 0")
+                spread[f"a{k}"] = w(f"shufflevector {many} {one}, {many} poison, {to_all}")
+        return spread
 
     def body(
         self, w: Writer, kept: dict[str, str], address: Callable[[int], str]
@@ -124,6 +136,17 @@ def load(w: Writer, c: str, address: str, step: str) -> str:
     return truth(w, x) if c == "?" else x
 
 
+def load_still(w: Writer, c: str, address: str) -> str:
+    """The element of an operand that stands still: a loop writes no memory that it reads."""
+    x = w(f"load {stored(c)}, ptr {address}, !invariant.load !2")
+    return truth(w, x) if c == "?" else x
+
+
+def plus(c: str) -> str:
+    """The instruction that adds up elements of a dtype."""
+    return "fadd" if TYPES[c][1] == "f" else "add"
+
+
 def truth(w: Writer, x: str) -> str:
     """Of a bool's byte, or eight."""
     return w(f"icmp ne {w.type('i8')} {x}, {'zeroinitializer' if w.wide else '0'}")
@@ -147,7 +170,7 @@ def _store(w: Writer, c: str, x: str, address: str, step: str) -> None:
 def element_address(w: Writer, loop: Loop, k: int, base: str, index: str) -> str:
     """Writes where an operand's element is in the innermost loop."""
     c, _, step = loop.operands[k]
-    if step == "d":
+    if step in "dk":
         return w(f"getelementptr inbounds {stored(c)}, ptr {base}, i64 {index}")
     return w(f"getelementptr i8, ptr {base}, i64 {w(f'mul i64 {index}, %s{k}_{loop.inner}')}")
 

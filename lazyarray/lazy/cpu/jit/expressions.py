@@ -48,6 +48,11 @@ class Writer:
         self.lines.append(f"  {name} = {text}")
         return name
 
+    def taken(self) -> list[str]:
+        """What was written since the last time."""
+        lines, self.lines = self.lines, []
+        return lines
+
     def intrinsic(self, name: str, type: str, *values: str) -> str:
         """A call of ``llvm.name`` on values of one type."""
         full = f"@llvm.{name}.{_suffix(type)}"

@@ -9,7 +9,14 @@ part of one, and is not.
 
 from __future__ import annotations
 
-from lazyarray.lazy.cpu.jit.description import SUMS, Loop, element_address, step_of, stored, truth
+from lazyarray.lazy.cpu.jit.description import (
+    SUMS,
+    Loop,
+    element_address,
+    load_still,
+    plus,
+    step_of,
+)
 from lazyarray.lazy.cpu.jit.expressions import LANES, TYPES, Writer, literal
 
 _LEAF = 128  # NumPy's PW_BLOCKSIZE
@@ -21,14 +28,6 @@ def scratch(loop: Loop) -> list[str]:
         f"  %bases = alloca [{len(loop.operands)} x ptr]",
         f"  %sums = alloca [{len(loop.sums)} x i64], align 8",
     ]
-
-
-def _element(c: str) -> str:
-    return TYPES[c][0]
-
-
-def _plus(c: str) -> str:
-    return f"{'fadd' if TYPES[c][1] == 'f' else 'add'}"
 
 
 def _nothing(c: str) -> str:
@@ -54,12 +53,12 @@ def row(loop: Loop) -> list[str]:
         "summed:",
     ]
     for j, (value, (_, c)) in enumerate(loop.sums.items()):
-        t = _element(c)
+        t = TYPES[c][0]
         zero = _nothing(c) if loop.pieces or TYPES[c][1] != "f" else "0.0"
         lines += [
             f"  %sum{j}p = getelementptr i64, ptr %sums, i64 {j}",
             f"  %sum{j} = load {t}, ptr %sum{j}p",
-            f"  %total{j} = {_plus(c)} {t} {zero}, %sum{j}",
+            f"  %total{j} = {plus(c)} {t} {zero}, %sum{j}",
         ]
         to = [operand for operand, given in loop.results.items() if given == value]
         lines += [f"  store {t} %total{j}, ptr %b{operand[1:]}_{inner}" for operand in to]
@@ -89,10 +88,8 @@ def _leaf(w: Writer, loop: Loop) -> list[str]:
         if step == "s":
             lines += step_of(k, loop.inner)
         elif loop.still(k):
-            # A loop writes no memory that it reads.
-            x = w(f"load {stored(c)}, ptr %b{k}, !invariant.load !2")
-            kept[f"a{k}"] = truth(w, x) if c == "?" else x
-    lines += _taken(w)
+            kept[f"a{k}"] = load_still(w, c, f"%b{k}")
+    lines += w.taken()
 
     def part(index: str, kept: dict[str, str]) -> dict[str, str]:
         values = loop.body(w, kept, lambda k: element_address(w, loop, k, f"%b{k}", index))
@@ -103,30 +100,24 @@ def _leaf(w: Writer, loop: Loop) -> list[str]:
 
     lines += ["  %whole = and i64 %n, -8"]
     w.wide = True
-    spread: dict[str, str] = {}
-    for k, (c, _, _) in enumerate(loop.operands):
-        if loop.still(k):
-            t = TYPES[c][0]
-            many, to_all = w.type(t), f"<{LANES} x i32> zeroinitializer"
-            one = w(f"insertelement {many} poison, {t} {kept[f'a{k}']}, i64 0")
-            spread[f"a{k}"] = w(f"shufflevector {many} {one}, {many} poison, {to_all}")
-    lines += _taken(w)
+    spread = loop.spread(w, kept)
+    lines += w.taken()
     lines += [
         "  %some = icmp ne i64 %whole, 0",
         "  br i1 %some, label %wide, label %middle",
         "wide:",
         "  %i = phi i64 [ 0, %entry ], [ %i2, %wide ]",
     ]
-    start = {c: literal(w.type(_element(c)), _nothing(c)) for _, (_, c) in sums}
+    start = {c: literal(w.type(TYPES[c][0]), _nothing(c)) for _, (_, c) in sums}
     for j, (_, c) in sums:
         lines.append(
-            f"  %r{j} = phi {w.type(_element(c))} [ {start[c]}, %entry ], [ %s{j}, %wide ]"
+            f"  %r{j} = phi {w.type(TYPES[c][0])} [ {start[c]}, %entry ], [ %s{j}, %wide ]"
         )
     lines.append("  %at = add i64 %from, %i")
     values = part("%at", spread)
-    lines += _taken(w)
+    lines += w.taken()
     for j, (value, c) in sums:
-        lines.append(f"  %s{j} = {_plus(c)} {w.type(_element(c))} %r{j}, {values[value]}")
+        lines.append(f"  %s{j} = {plus(c)} {w.type(TYPES[c][0])} %r{j}, {values[value]}")
     lines += [
         f"  %i2 = add i64 %i, {LANES}",
         "  %more = icmp slt i64 %i2, %whole",
@@ -135,17 +126,17 @@ def _leaf(w: Writer, loop: Loop) -> list[str]:
     ]
     totals = []
     for j, (_, c) in sums:
-        t, many, plus = _element(c), w.type(_element(c)), _plus(c)
+        t, many = TYPES[c][0], w.type(TYPES[c][0])
         lines.append(f"  %a{j} = phi {many} [ {start[c]}, %entry ], [ %s{j}, %wide ]")
     for j, (_, c) in sums:
-        t, many, plus = _element(c), w.type(_element(c)), _plus(c)
+        t, many = TYPES[c][0], w.type(TYPES[c][0])
         parts = [w(f"extractelement {many} %a{j}, i64 {i}") for i in range(LANES)]
         while len(parts) > 1:  # ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7))
             parts = [
-                w(f"{plus} {t} {a}, {b}") for a, b in zip(parts[::2], parts[1::2], strict=True)
+                w(f"{plus(c)} {t} {a}, {b}") for a, b in zip(parts[::2], parts[1::2], strict=True)
             ]
         totals.append(parts[0])
-    lines += _taken(w)
+    lines += w.taken()
     w.wide = False
     lines += [
         "  %left = icmp slt i64 %whole, %n",
@@ -154,12 +145,12 @@ def _leaf(w: Writer, loop: Loop) -> list[str]:
         "  %k = phi i64 [ %whole, %middle ], [ %k2, %rest ]",
     ]
     for j, (_, c) in sums:
-        lines.append(f"  %q{j} = phi {_element(c)} [ {totals[j]}, %middle ], [ %u{j}, %rest ]")
+        lines.append(f"  %q{j} = phi {TYPES[c][0]} [ {totals[j]}, %middle ], [ %u{j}, %rest ]")
     lines.append("  %there = add i64 %from, %k")
     values = part("%there", kept)
-    lines += _taken(w)
+    lines += w.taken()
     for j, (value, c) in sums:
-        lines.append(f"  %u{j} = {_plus(c)} {_element(c)} %q{j}, {values[value]}")
+        lines.append(f"  %u{j} = {plus(c)} {TYPES[c][0]} %q{j}, {values[value]}")
     lines += [
         "  %k2 = add i64 %k, 1",
         "  %again = icmp slt i64 %k2, %n",
@@ -167,19 +158,12 @@ def _leaf(w: Writer, loop: Loop) -> list[str]:
         "done:",
     ]
     for j, (_, c) in sums:
-        t = _element(c)
+        t = TYPES[c][0]
         lines.append(f"  %e{j} = phi {t} [ {totals[j]}, %middle ], [ %u{j}, %rest ]")
     for j, (_, c) in sums:
         lines.append(f"  %ep{j} = getelementptr i64, ptr %sums, i64 {j}")
-        lines.append(f"  store {_element(c)} %e{j}, ptr %ep{j}")
+        lines.append(f"  store {TYPES[c][0]} %e{j}, ptr %ep{j}")
     return [*lines, "  ret void", "}"]
-
-
-def _taken(w: Writer) -> list[str]:
-    """What was written since."""
-    lines = list(w.lines)
-    w.lines.clear()
-    return lines
 
 
 def _pair(loop: Loop) -> list[str]:
@@ -201,13 +185,13 @@ def _pair(loop: Loop) -> list[str]:
         "  call void @pair(ptr %bases, ptr %steps, i64 %behind, i64 %rest, ptr %other)",
     ]
     for j, (_, c) in enumerate(loop.sums.values()):
-        t = _element(c)
+        t = TYPES[c][0]
         lines += [
             f"  %pa{j} = getelementptr i64, ptr %sums, i64 {j}",
             f"  %pb{j} = getelementptr i64, ptr %other, i64 {j}",
             f"  %a{j} = load {t}, ptr %pa{j}",
             f"  %b{j} = load {t}, ptr %pb{j}",
-            f"  %c{j} = {_plus(c)} {t} %a{j}, %b{j}",
+            f"  %c{j} = {plus(c)} {t} %a{j}, %b{j}",
             f"  store {t} %c{j}, ptr %pa{j}",
         ]
     return [*lines, "  ret void", "}"]

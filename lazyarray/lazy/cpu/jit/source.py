@@ -6,7 +6,7 @@ over all loops.
 
 from __future__ import annotations
 
-from lazyarray.lazy.cpu.jit import rows
+from lazyarray.lazy.cpu.jit import columns, rows
 from lazyarray.lazy.cpu.jit.description import Loop, element_address, load, step_of
 from lazyarray.lazy.cpu.jit.expressions import Writer
 
@@ -17,12 +17,13 @@ def llvm_text(description: str, name: str) -> str:
     w = Writer()
     operands, inner = loop.operands, loop.inner
     lines = [f"define void @{name}(ptr %ptrs, ptr %counts, ptr %steps) {{", "entry:"]
-    lines += rows.scratch(loop) if loop.sums else []
-    lines += (
-        [f"  %sink_{t} = alloca {t}" for t in ("i32", "i64")]
-        if loop.unseen and not loop.sums
-        else []
-    )
+    sums_rows = loop.sums and not loop.columns
+    if sums_rows:
+        lines += rows.scratch(loop)
+    elif loop.columns:
+        lines += columns.scratch(loop)
+    elif loop.unseen:
+        lines += [f"  %sink_{t} = alloca {t}" for t in ("i32", "i64")]
     for i in range(inner + 1):
         lines.append(f"  %np{i} = getelementptr i64, ptr %counts, i64 {i}")
         lines.append(f"  %n{i} = load i64, ptr %np{i}, !invariant.load !2")
@@ -42,16 +43,23 @@ def llvm_text(description: str, name: str) -> str:
         for k in range(len(operands)):
             lines.append(f"  %o{k}_{i} = mul i64 %i{i}, %s{k}_{i}")
             lines.append(f"  %b{k}_{i + 1} = getelementptr i8, ptr %b{k}_{i}, i64 %o{k}_{i}")
-    lines += rows.row(loop) if loop.sums else _elements(w, loop)
+    if sums_rows:
+        lines += rows.row(loop)
+    elif loop.columns:
+        lines += columns.rows(w, loop)
+    else:
+        lines += _elements(w, loop)
     for i in reversed(range(inner)):
+        several = loop.columns and i == inner - 1  # rows at a time
         lines += [
             f"tail{i}:",
-            f"  %next{i} = add nuw nsw i64 %i{i}, 1",
+            *([columns.turns(loop)] if several else []),
+            f"  %next{i} = add nuw nsw i64 %i{i}, {'%turns' if several else 1}",
             f"  %more{i} = icmp slt i64 %next{i}, %n{i}",
             f"  br i1 %more{i}, label %head{i}, label %{f'tail{i - 1}' if i else 'exit'}",
         ]
     lines += ["exit:", "  ret void", "}"]
-    lines += rows.functions(w, loop) if loop.sums else []
+    lines += rows.functions(w, loop) if sums_rows else []
     lines += [
         *sorted(w.declared),
         "!0 = distinct !{}",
@@ -72,8 +80,7 @@ def _elements(w: Writer, loop: Loop) -> list[str]:
         for k, (c, _, _) in enumerate(loop.operands)
         if loop.still(k)
     }
-    before = list(w.lines)
-    w.lines.clear()
+    before = w.taken()
     loop.body(w, kept, lambda k: element_address(w, loop, k, f"%b{k}_{inner}", "%i"))
     start = "entry" if inner == 0 else f"head{inner - 1}"
     then = "exit" if inner == 0 else f"tail{inner - 1}"
