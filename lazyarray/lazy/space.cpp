@@ -14,6 +14,10 @@ npy_intp Axes::size() const {
   return s;
 }
 
+void Axes::lie_in_a_row(npy_intp item, npy_intp* steps) const {
+  for (int a = n - 1; a >= 0; item *= shape[a--]) steps[a] = item;
+}
+
 int Axes::level(npy_intp count) const {
   npy_intp s = 1;
   for (int i = 0; i <= n; ++i) {

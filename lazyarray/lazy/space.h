@@ -18,6 +18,8 @@ struct Axes {
   npy_intp size() const;
   // How many leading axes hold `count` elements; -1 if no cut lies there.
   int level(npy_intp count) const;
+  // The steps of elements that lie one after the other.
+  void lie_in_a_row(npy_intp item, npy_intp* steps) const;
 };
 
 // The common refinement of the first `level` axes of `a` and of another cut of as many elements.

@@ -476,6 +476,71 @@ def test_sums_of_columns_into_what_is_read():
         run(f, rng.normal(size=(90, n)), rng.normal(size=n))
 
 
+def on_a_line(m, x, y, row, column):
+    """Of all of several axes: tiles are pieces of one line, through which some step unevenly."""
+    z = (x - y) ** 2 + row * column
+    w = m.where(x > y, z, x)
+    x += column
+    z *= 2
+    return z.sum(), m.abs(x * 2 - w).max(), (w + z).min(), (x * row - 1).sum()
+
+
+# Rows longer and shorter than tiles, and tiles that begin anywhere in one.
+@pytest.mark.parametrize(
+    "shape", [(7, 300), (300, 7), (40, 41), (3, 2001), (5, 9, 70), (70, 9, 3), (2, 300, 2)]
+)
+@pytest.mark.parametrize("c", "dfl")
+def test_pieces_of_a_line(c, shape):
+    rng = np.random.default_rng(len(shape))
+    whole = tuple(n + 2 for n in shape)
+    inner = (slice(1, -1),) * len(shape)
+    other = (*(slice(None, -2),) * (len(shape) - 1), slice(2, None))
+    x, y = (rng.normal(0, 9, (2, *whole)) * 7).astype(c)
+    row = (rng.normal(0, 9, shape[-1]) * 7).astype(c)
+    column = (rng.normal(0, 9, (*shape[:-1], 1)) * 7).astype(c)
+    for ahead in ({}, {"stream": 0, "ns_per_byte": 1e9, "ahead_least": 600}, {"split_ns": 0}):
+        with figures(row=100, **ahead):
+            run(
+                lambda m, x, y, r, k: (on_a_line(m, x[inner], y[inner], r, k), x), x, y, row, column
+            )
+            run(lambda m, x, y, r, k: on_a_line(m, x[other], y[inner], r, k), x, y, row, column)
+            run(lambda m, x, y, r, k: on_a_line(m, x[inner], x[other], r, k), x, y, row, column)
+            run(
+                lambda m, x, y, r, k: on_a_line(m, x[inner], (y[inner] + 1), r, k),
+                x,
+                y,
+                row,
+                column,
+            )
+            run(
+                lambda m, x, y, r, k: on_a_line(m, x[inner][..., ::-1], y[other], r, k),
+                x,
+                y,
+                row,
+                column,
+            )
+
+
+def test_pieces_of_a_line_are_compiled():
+    a = la.array(np.arange(200.0 * 60).reshape(200, 60))
+    b = a + 1
+    for _ in range(3):
+        s = ((a[1:-1, 1:-1] - b[1:-1, 1:-1]) * 3 + 1).sum()
+        s.wait_to_read()
+    assert s == -2 * 198 * 58
+    assert ", 3 instructions compiled" in la.explain()
+
+
+def test_a_flag_in_a_piece_of_a_line_is_told():
+    x = np.ones((300, 50))
+    x[233, 7] = 0
+    a = la.array(x)
+    for _ in range(3):
+        with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide"):
+            s = (1 / a[1:-1, 1:-1] + 1).max()
+            assert np.isinf(s)
+
+
 def test_sums_into_what_is_read():
     """Rows' results where others' operands are."""
     rng = np.random.default_rng(8)

@@ -76,8 +76,11 @@ int Finder::place(int m, int k, bool written) {
   Place p{m, k, written};
   const Member& member = plan_.members[m];
   p.in_place = steps_[m].in_place >> k & 1;
-  const npy_intp* const outer = p.in_place ? plan_.expansions[member.expanded[k]].outer : member.outer[k];
-  std::copy(outer, outer + kAxes, p.outer);
+  const npy_intp* const outer = p.in_place ? plan_.expansions[member.expanded[k]].outer
+                                : !plan_.walk.n ? member.outer[k]
+                                : operand_in_memory(member, k) ? steps_[m].of[k]
+                                                               : nullptr;
+  if (outer) std::copy(outer, outer + kAxes, p.outer);
   chain_.places.push_back(p);
   return static_cast<int>(chain_.places.size()) - 1;
 }
@@ -156,6 +159,7 @@ int Finder::grow(int begin) {
   chain_ = Chain();
   chain_.begin = begin;
   chain_.level = steps_[begin].level;
+  chain_.line = plan_.walk.n > 0;
   values_.clear();
   lines_.clear();
   temporaries_ = instructions_ = 0;
@@ -198,14 +202,11 @@ int Finder::grow(int begin) {
   for (int i = 0; i < count; ++i) {
     Place& p = chain_.places[i];
     const npy_intp item = info(stage_.instrs[p.member]->kernel->dtypes[p.op]).size;
-    if (p.kept < 0) {
-      std::copy(steps_[p.member].of[p.op], steps_[p.member].of[p.op] + kAxes, steps[i]);
-      continue;
-    }
-    p.kept = plan_.scratch_for(chain_.level, item);
-    if (p.sum && chain_.sums == Sums::COLUMNS)  // the columns lie in a row, wherever
-      std::copy(steps_[p.member].of[p.op], steps_[p.member].of[p.op] + kAxes, steps[i]);
-    else
+    std::copy(steps_[p.member].of[p.op], steps_[p.member].of[p.op] + kAxes, steps[i]);
+    const bool kept = p.kept >= 0;
+    if (kept) p.kept = plan_.scratch_for(chain_.level, item);
+    if (chain_.line && (kept || plan_.where(p) >= 0)) plan_.walk.lie_in_a_row(item, steps[i]);
+    else if (kept && !(p.sum && chain_.sums == Sums::COLUMNS))  // columns lie in a row, wherever
       plan_.scratch_steps(chain_.level - p.sum, item, steps[i]);
   }
   most_ = std::max(most_, plan_.scratch);
@@ -223,6 +224,12 @@ int Finder::grow(int begin) {
       break;
     }
     case Sums::NONE:
+      if (chain_.line) {
+        const Axes& walk = plan_.walk;
+        chain_.nest.n = 0;
+        for (int a = walk.n - 2; a < walk.n; ++a) chain_.nest.append(walk.shape[a], a, count, steps);
+        break;
+      }
       chain_.nest.set(plan_.axes, plan_.cut, chain_.level, count, steps);
       chain_.nest.lengthen(count, plan_.length, 8);
   }
@@ -254,7 +261,8 @@ void find_chains(Plan& plan, const Stage& stage, const std::vector<MemberSteps>&
   Finder finder(plan, stage, steps);
   const int n = static_cast<int>(plan.members.size());
   for (int m = 0; m < n;) {
-    const bool begins = steps[m].level >= 0 && plan.members[m].role == Member::MAP && stage.instrs[m]->kernel->code;
+    const Member::Role role = plan.members[m].role;
+    const bool begins = steps[m].level >= 0 && (role == Member::MAP || role == Member::WALK) && stage.instrs[m]->kernel->code;
     m = begins ? finder.grow(m) : m + 1;
   }
   plan.scratch = finder.scratch();

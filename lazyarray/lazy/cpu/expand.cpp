@@ -224,7 +224,7 @@ bool Expander::expand(int number, Member& m, MemberSteps& mine) {
   return true;
 }
 
-bool Expander::expand_line(int number, Member& m, const MemberSteps& mine) {
+bool Expander::expand_line(int number, Member& m, MemberSteps& mine) {
   const Axes& axes = plan_.walk;
   const Instr& in = *stage_.instrs[number];
   if (!any_steps(*in.kernel) || axes.shape[axes.n - 1] >= kShortCalls) return false;
@@ -244,9 +244,9 @@ bool Expander::expand_line(int number, Member& m, const MemberSteps& mine) {
     e.from = Member::kMemory;
     e.item = info(in.kernel->dtypes[k]).size;
     e.still = false;  // a piece begins anywhere in a row
-    npy_intp both[2][kAxes] = {}, step = e.item;
+    npy_intp both[2][kAxes] = {};
     std::copy(mine.of[k], mine.of[k] + axes.n, both[0]);
-    for (int a = axes.n - 1; a >= 0; step *= axes.shape[a--]) both[1][a] = step;
+    axes.lie_in_a_row(e.item, both[1]);
     e.nest.set(axes, 0, axes.n, 2, both);
     found[k] = share(e, 1);
     if (found[k] >= 0) continue;
@@ -254,8 +254,11 @@ bool Expander::expand_line(int number, Member& m, const MemberSteps& mine) {
     plan_.scratch = scratch;
     return false;
   }
-  for (int k = 0; k < in.nin; ++k)
-    if (uneven >> k & 1) read(m, k, found[k]);
+  for (int k = 0; k < in.nin; ++k) {
+    if (!(uneven >> k & 1)) continue;
+    read(m, k, found[k]);
+    mine.walk[k] = kExpandedWalk + found[k];
+  }
   return true;
 }
 

@@ -23,7 +23,7 @@ class Expander {
 
   // The same where tiles are pieces of a line (Plan::walk), through which the member would walk row by row: all of
   // its operands that don't step evenly, or none.
-  bool expand_line(int number, Member& member, const MemberSteps& mine);
+  bool expand_line(int number, Member& member, MemberSteps& mine);
 
  private:
   // Whether an element's bits are the same with other steps: not of casts, of numbers that the dtype can't hold.

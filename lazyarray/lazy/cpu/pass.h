@@ -113,7 +113,12 @@ class Pass {
   void prepare_chains();
   const Chunk* chunk_at(const Place& p) const;  // null: it is a constant, or in scratch
   bool overwrites(const Chain& chain) const;
-  void locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs, npy_intp* counts) const;
+  // Where its operands are, and where those begin that lie in the scratch in a row (a bit each).
+  uint64_t locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs) const;
+  // Calls f(pointers, counts of the nest's loops, elements before) for all that a tile has: at once, but of a piece of a
+  // line first for what is left of a row, and last for what there is of another. `in_row`: see locate().
+  template <class F>
+  void stretches(const Chain& chain, const Spot& spot, char* const* ptrs, uint64_t in_row, F f) const;
   // Whether the chain is done; if not, NumPy's loops can do it.
   bool compiled(size_t chain, const Pointers* begin, Spot& spot, Ahead& ahead);
   // A piece of a tree, in parts, cut where NumPy's sum cuts it: between them the next tile comes.

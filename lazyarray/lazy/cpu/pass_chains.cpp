@@ -40,7 +40,9 @@ void Pass::prepare_chains() {
   }
 }
 
-void Pass::locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs, npy_intp* counts) const {
+uint64_t Pass::locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs) const {
+  static_assert(kPlaces <= 64, "a bit each");
+  uint64_t in_row = 0;
   for (size_t i = 0; i < chain.places.size(); ++i) {
     const Place& p = chain.places[i];
     if (p.sum && chain.sums == Sums::PIECES) {
@@ -49,9 +51,47 @@ void Pass::locate(const Chain& chain, const Pointers* begin, Spot& spot, char** 
     }
     if (!p.in_place) expand(p.member, p.op, spot);
     ptrs[i] = p.in_place ? origin(p.member, p.op, spot) : begin[p.member].p[p.op];
+    if (plan_.where(p) >= 0) in_row |= uint64_t{1} << i;
+    if (chain.line) continue;
     for (int a = 0; a <= plan_.cut; ++a) ptrs[i] += spot.index[a] * p.outer[a];
   }
-  for (int a = 0; a < chain.nest.n; ++a) counts[a] = chain.nest.count(a, spot.length);
+  return in_row;
+}
+
+template <class F>
+void Pass::stretches(const Chain& chain, const Spot& spot, char* const* ptrs, uint64_t in_row, F f) const {
+  npy_intp counts[kAxes];
+  if (!chain.line) {
+    for (int a = 0; a < chain.nest.n; ++a) counts[a] = chain.nest.count(a, spot.length);
+    f(ptrs, counts, 0);
+    return;
+  }
+  const Axes& axes = plan_.walk;
+  const int inner = axes.n - 1;
+  npy_intp index[kAxes], rest = spot.index[0];
+  for (int a = inner; a >= 0; --a) {
+    index[a] = rest % axes.shape[a];
+    rest /= axes.shape[a];
+  }
+  char* at[kPlaces];
+  for (npy_intp done = 0; done < spot.length;) {
+    counts[1] = std::min(axes.shape[inner] - index[inner], spot.length - done);
+    counts[0] = counts[1] < axes.shape[inner] ? 1 : std::min(axes.shape[inner - 1] - index[inner - 1], (spot.length - done) / counts[1]);
+    for (size_t k = 0; k < chain.places.size(); ++k) {
+      at[k] = ptrs[k];
+      if (in_row >> k & 1) at[k] += done * chain.nest.strides[k][1];
+      else
+        for (int a = 0; a < axes.n; ++a) at[k] += index[a] * chain.places[k].outer[a];
+    }
+    f(at, counts, done);
+    done += counts[0] * counts[1];
+    index[inner] = 0;  // or nothing is left
+    index[inner - 1] += counts[0];
+    for (int a = inner - 1; a > 0 && index[a] == axes.shape[a]; --a) {
+      index[a] = 0;
+      ++index[a - 1];
+    }
+  }
 }
 
 // Calls body(loop of `each`) for two of a chain's operands.
@@ -122,35 +162,41 @@ bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahe
   const CompiledLoop::Function loop = chain.loop->function();
   if (!loop) return false;
   char* ptrs[kPlaces];
-  npy_intp counts[kAxes];
-  locate(chain, begin, spot, ptrs, counts);
+  uint64_t in_row = locate(chain, begin, spot, ptrs);
   for (int i = 0; i < chain.operands; ++i) {
     const Place& p = chain.places[i];
     if (p.kept < 0) continue;
     ptrs[i] = spot.scratch + p.kept;
+    in_row |= uint64_t{1} << i;
     if (p.sum && chain.sums == Sums::COLUMNS) {
       begin_columns(p, spot, ptrs[p.target]);
       std::memcpy(ptrs[i], ptrs[p.target], columns_bytes(p));
     }
   }
+  // In as many parts as there would be instructions: between them the next tile comes.
+  npy_intp parts = plan_.fetches_ahead ? chain.end - chain.begin : 1;
   if (chain.sums == Sums::PIECES) {
-    add_up(chain, loop, ptrs, spot.length, plan_.fetches_ahead ? chain.end - chain.begin : 1, ahead);
-  } else if (plan_.fetches_ahead) {
-    // In as many parts as there would be instructions: between them the next tile comes.
+    add_up(chain, loop, ptrs, spot.length, parts, ahead);
+  } else if (chain.line) {
+    stretches(chain, spot, ptrs, in_row, [&](char* const* at, const npy_intp* counts, npy_intp) {
+      if (parts-- > 0) ahead.fetch();
+      loop(at, counts, chain.nest.strides[0]);
+    });
+    while (parts-- > 0) ahead.fetch();
+  } else {
     const int cut = chain.nest.cut;
-    const npy_intp all = counts[cut], parts = std::min<npy_intp>(chain.end - chain.begin, all);
     char* at[kPlaces];
     npy_intp few[kAxes];
-    std::copy(counts, counts + chain.nest.n, few);
+    for (int a = 0; a < chain.nest.n; ++a) few[a] = chain.nest.count(a, spot.length);
+    const npy_intp all = few[cut];
+    parts = std::min(parts, all);
     for (npy_intp i = 0; i < parts; ++i) {
       const npy_intp from = all * i / parts;
       few[cut] = all * (i + 1) / parts - from;
       for (int k = 0; k < chain.operands; ++k) at[k] = ptrs[k] + from * chain.nest.strides[k][cut];
-      ahead.fetch();
+      if (plan_.fetches_ahead) ahead.fetch();
       loop(at, few, chain.nest.strides[0]);
     }
-  } else {
-    loop(ptrs, counts, chain.nest.strides[0]);
   }
   const bool in_vain = take_flags(false) & run.heard;
   chain.loop->done(in_vain);
@@ -166,12 +212,14 @@ bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahe
     const Loop copy = cast_loop(dtype, dtype);
     const int inner = chain.nest.n - 1;
     const npy_intp steps[2] = {chain.nest.strides[i][inner], chain.nest.strides[p.target][inner]};
-    const npy_intp length = p.sum ? 1 : counts[inner];  // a row has one
-    each(both(chain, counts, ptrs[i], chain.nest.strides[i], ptrs[p.target], chain.nest.strides[p.target]), inner,
-         [&](char* const* at, const npy_intp*) {
-           char* args[2] = {at[0], at[1]};
-           copy(args, &length, steps, nullptr);
-         });
+    stretches(chain, spot, ptrs, in_row, [&](char* const* places, const npy_intp* counts, npy_intp) {
+      const npy_intp length = p.sum ? 1 : counts[inner];  // a row has one
+      const Block block = both(chain, counts, places[i], chain.nest.strides[i], places[p.target], chain.nest.strides[p.target]);
+      each(block, inner, [&](char* const* at, const npy_intp*) {
+        char* args[2] = {at[0], at[1]};
+        copy(args, &length, steps, nullptr);
+      });
+    });
   }
   return true;
 }
@@ -193,8 +241,12 @@ bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
   if (!chains_[number].runs || chain.loop->state() != CompiledLoop::COMPILED) return false;
   char* ptrs[kPlaces];
   npy_intp counts[kAxes], elements = 1, steps[kPlaces][kAxes];
-  locate(chain, begin, spot, ptrs, counts);
-  for (int a = 0; a < chain.nest.n; ++a) elements *= counts[a];
+  uint64_t in_row = locate(chain, begin, spot, ptrs);
+  for (int a = 0; a < chain.nest.n; ++a) {
+    counts[a] = chain.line ? plan_.walk.shape[plan_.walk.n - 2 + a] : chain.nest.count(a, spot.length);
+    elements *= counts[a];
+  }
+  if (chain.line) elements = spot.length;
   std::vector<std::unique_ptr<char[]>> results(chain.operands);
   for (int i = 0; i < chain.operands; ++i) {
     std::copy(chain.nest.strides[i], chain.nest.strides[i] + kAxes, steps[i]);
@@ -203,6 +255,7 @@ bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
     npy_intp step = info(instrs_[p.member]->kernel->dtypes[p.op]).size;
     results[i].reset(new char[static_cast<size_t>(step * elements)]);
     char* const to = std::exchange(ptrs[i], results[i].get());
+    in_row |= uint64_t{1} << i;
     if (p.sum && chain.sums == Sums::COLUMNS) {
       begin_columns(p, spot, to);
       std::memcpy(ptrs[i], to, columns_bytes(p));
@@ -216,7 +269,7 @@ bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
   }
   const CompiledLoop::Function loop = chain.loop->on_trial();
   if (!loop) return false;  // another thread is at it
-  loop(ptrs, counts, steps[0]);
+  stretches(chain, spot, ptrs, in_row, [&](char* const* at, const npy_intp* few, npy_intp) { loop(at, few, steps[0]); });
   const int raised = take_flags(false);
   // What it raises makes NumPy's loops run again, which tell; so it may raise more than they, not less.
   bool same = true;
@@ -227,15 +280,18 @@ bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
     same &= !(flags[m] & ~before & heard(*instrs_[m]) & ~raised);
   }
   char* found[kPlaces];
-  locate(chain, begin, spot, found, counts);
-  for (int i = 0; i < chain.operands; ++i) {
-    const Place& p = chain.places[i];
-    if (!p.written) continue;
-    const DtypeInfo& d = info(instrs_[p.member]->kernel->dtypes[p.op]);
-    const npy_intp* to = chain.nest.strides[p.target < 0 ? i : p.target];
-    each(both(chain, counts, ptrs[i], steps[i], found[i], to), chain.nest.n,
-         [&](char* const* at, const npy_intp*) { same &= same_element(at[0], at[1], d); });
-  }
+  in_row = locate(chain, begin, spot, found);
+  stretches(chain, spot, found, in_row, [&](char* const* at, const npy_intp* few, npy_intp done) {
+    for (int i = 0; i < chain.operands; ++i) {
+      const Place& p = chain.places[i];
+      if (!p.written) continue;
+      const DtypeInfo& d = info(instrs_[p.member]->kernel->dtypes[p.op]);
+      const int to = p.target < 0 ? i : p.target;
+      char* const result = results[i].get() + done * d.size;
+      each(both(chain, few, result, steps[i], at[to], chain.nest.strides[to]), chain.nest.n,
+           [&](char* const* two, const npy_intp*) { same &= same_element(two[0], two[1], d); });
+    }
+  });
   chain.loop->judge(same);
   return true;
 }

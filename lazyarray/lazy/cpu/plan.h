@@ -88,7 +88,7 @@ struct Place {
   // loop's own it is moved to; or -1.
   int kept = -1, target = -1;
   bool in_place = false;  // it reads where it is what is written out besides
-  npy_intp outer[kAxes] = {};  // steps over the axes up to the one that tiles cut
+  npy_intp outer[kAxes] = {};  // steps over the axes up to the one that tiles cut; of a line's chain, over Plan::walk
 };
 
 constexpr int kPlaces = 64;
@@ -105,6 +105,7 @@ struct Chain {
   std::vector<Place> places;  // in the order of the loop's operands; then targets
   int operands = 0;           // of the loop
   Sums sums = Sums::NONE;
+  bool line = false;          // a tile is a piece of Plan::walk: the nest is of that one's last two axes
   NestOf<kPlaces> nest;       // of a tile
   std::shared_ptr<CompiledLoop> loop;
 };

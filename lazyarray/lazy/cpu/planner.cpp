@@ -186,7 +186,7 @@ void Planner::build(Plan& p, const Stage& stage) {
     p.members.push_back(member(p, stage, expander, m, level[m]));
     p.long_double |= stage.instrs[m]->kernel->long_double;
   }
-  if (tier().on && n > 1 && p.walk.n == 0) find_chains(p, stage, steps_);
+  if (tier().on && n > 1) find_chains(p, stage, steps_);
   if (p.fetches_ahead) find_fetched(p, stage);
   // Tasks depend on sizes alone.
   if (cost < policy.split_ns) p.tiles_per_task = p.tiles;
@@ -400,7 +400,8 @@ Member Planner::on_line(Plan& p, const Stage& stage, Expander& expander, size_t 
   const int inner = axes.n - 1;
   Member m(in.nop);
   bool even = true;
-  MemberSteps mine;
+  MemberSteps& mine = steps_[tier().on ? number : 0];
+  mine = {};
   npy_intp(&steps)[kPassOps][kAxes] = mine.of;
   for (int k = 0; k < in.nop; ++k) {
     Chunk* c = in.ops[k].chunk;
@@ -428,8 +429,9 @@ Member Planner::on_line(Plan& p, const Stage& stage, Expander& expander, size_t 
     m.role = Member::TREE;
     m.partial = p.partials++;
     m.run_step = steps[0][inner];
-  } else if (m.role == Member::MAP && !even && !expander.expand_line(static_cast<int>(number), m, mine)) {
-    m.role = Member::WALK;
+  } else {
+    mine.level = 1;
+    if (m.role == Member::MAP && !even && !expander.expand_line(static_cast<int>(number), m, mine)) m.role = Member::WALK;
   }
   m.nest.n = 1;
   m.nest.shape[0] = 1;
