@@ -227,7 +227,7 @@ class _OfSomething:
         function = getattr(self._module, name)
 
         def checked(a: Any, *args: Any, **kwargs: Any) -> Any:
-            if 0 in np.shape(a):
+            if not (a if type(a) is np.ndarray else np.asarray(a)).size:
                 raise ValueError  # that is: not at once
             return function(a, *args, **kwargs)
 

@@ -155,7 +155,7 @@ cdef class Methods(Operators):
         return functions.swapaxes(self, axis1, axis2) if t is None else t
 
     def squeeze(self, axis=None):
-        """A view without axes of length one."""
+        """A view without axes of length one; the array itself, if it has none."""
         if axis is None and type(self) is NDArray:
             return squeezed(self)
         return functions.squeeze(self, axis=axis)

@@ -199,9 +199,11 @@ def size(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> int:
     >>> la.size([[1, 2, 3]]), la.size([[1, 2, 3]], 0)
     (3, 1)
     """
-    x = _known(a, "size" if axis is None else "shape")
-    host = _rows.probe(x) if isinstance(x, Tensor) else x
-    return x.size if axis is None else int(np.size(host, axis))
+    if axis is None:
+        elements: int = _known(a, "size").size
+        return elements
+    x = _known(a, "shape")
+    return int(np.size(_rows.probe(x) if isinstance(x, Tensor) else x, axis))
 
 
 typename = np.typename

@@ -165,13 +165,15 @@ def squeeze(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> NDArray:
 
     Args:
         axis: the axis, or several; None: all of length one.
-    Returns: a view without these axes.
+    Returns: a view without these axes; the array itself, if ``axis`` is None and it has none.
     Raises: ValueError if one of them has another length.
 
     >>> import lazyarray as la
     >>> la.squeeze(la.zeros((1, 3, 1)), axis=0).shape
     (3, 1)
     """
+    if axis is None and isinstance(a, Tensor) and 1 not in a.shape:
+        return a
     return viewed(a, np.squeeze, axis)
 
 

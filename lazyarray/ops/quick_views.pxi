@@ -167,14 +167,14 @@ cdef object quick_squeeze(PyObject** args, Py_ssize_t n):
 
 
 cdef Tensor squeezed(Tensor t):
-    """A view without the axes of length one."""
+    """A view without the axes of length one; the array itself, as NumPy, where it has none."""
     cdef int axes[kMaxDims]
     cdef int i, n = 0
     for i in range(t.v.layout.ndim):
         if t.v.layout.shape()[i] != 1:
             axes[n] = i
             n += 1
-    return permuted(t, n, axes)
+    return t if n == t.v.layout.ndim else permuted(t, n, axes)
 
 
 cdef object with_axis(Tensor t, int at):

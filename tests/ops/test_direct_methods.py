@@ -265,6 +265,12 @@ def test_a_scalar_as_an_array():
     assert isinstance(s.reshape(()), la.Scalar) and s.squeeze() is s
 
 
+def test_what_has_nothing_to_squeeze_is_itself():
+    for x in (la.ones((2, 3)), la.ones(3) + 1, la.ones((2, 3)).T):
+        assert x.squeeze() is x and la.squeeze(x) is x
+    assert la.ones((1, 3)).squeeze().shape == (3,)
+
+
 def test_one_number_is_written_as_numpy_writes_it():
     rng = random.Random(1)
     numbers = [
