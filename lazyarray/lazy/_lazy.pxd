@@ -231,7 +231,8 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef cppclass Kernel:
         KernelKind kind
         Split split
-        cbool any_order, minds_still, copies
+        cbool any_order, minds_still, copies, no_minus_zero
+        const Kernel* of_plus_zeros
         const char* name
         Loop fn
         void* data

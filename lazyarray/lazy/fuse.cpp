@@ -112,8 +112,17 @@ int& Fuser::entries_of(Chunk* c) {
   return notes.last;
 }
 
+bool Fuser::has_plus_zeros(Instr& in) {
+  Chunk* const c = in.ops[0].chunk;
+  const int e = c ? entries_of(c) : -1;
+  Instr* const maker = e >= 0 ? entries_[e].writer : nullptr;
+  if (!maker || !maker->kernel->no_minus_zero || maker->size() != in.size()) return false;
+  return same_walk(span_of(*maker, entries_[e].writer_op), span_of(in, 0));
+}
+
 void Fuser::place(Instr* in) {
   const Device device = in->device();
+  if (in->kernel->of_plus_zeros && device.on_host() && has_plus_zeros(*in)) in->kernel = in->kernel->of_plus_zeros;
   const bool may_fuse = fusable(*in);
   // Whom it depends on.
   needs_.clear();
@@ -235,11 +244,18 @@ void Fuser::note(Instr* in, int stage) {
       if (resolve(entry.stage) != stage || entry.open || open || (writes && !entry.written)) continue;
       known = same_walk(span_of(*entry.in, entry.op), span_of(*in, k));
     }
-    if (known) continue;
-    npy_intp low, high;
-    span_of(*in, k).extent(low, high);
-    entries_.push_back({in, k, stage, head, writes, open && writes, low, high});
-    entries_of(c) = static_cast<int>(entries_.size()) - 1;
+    if (!known) {
+      npy_intp low, high;
+      span_of(*in, k).extent(low, high);
+      Instr* const writer = head >= 0 ? entries_[head].writer : nullptr;
+      const int writer_op = head >= 0 ? entries_[head].writer_op : 0;
+      entries_.push_back({in, k, stage, head, writes, open && writes, low, high, writer, writer_op});
+      entries_of(c) = static_cast<int>(entries_.size()) - 1;
+    }
+    if (!writes) continue;
+    Entry& youngest = entries_[entries_of(c)];
+    youngest.writer = in;
+    youngest.writer_op = k;
   }
 }
 

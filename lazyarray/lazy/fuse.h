@@ -88,12 +88,17 @@ class Fuser {
     int op, stage, next;
     bool written, open;
     npy_intp low, high;  // its bytes lie between
+    Instr* writer;  // in the youngest entry of a chunk: who wrote to that last, and by which operand
+    int writer_op;
   };
 
   int resolve(int s) const;
   int& entries_of(Chunk* c);
 
   void place(Instr* in);
+
+  // Whether what it reduces was made by an op that gives no -0.0.
+  bool has_plus_zeros(Instr& in);
 
   int open_stage(Device device);
 

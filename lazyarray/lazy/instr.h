@@ -58,6 +58,7 @@ struct Kernel {
   Split split = Split::NONE;
   const LineLoops* lines = nullptr;  // for many short rows at once
   bool any_order = false;     // an element's bits don't depend on the loop's steps
+  bool no_minus_zero = false;  // ELEMENTWISE: none of its results is -0.0
   bool minds_still = false;   // ELEMENTWISE: does something else where its second input has no step
   bool copies = false;        // moves elements as they are
   const char* code = nullptr;  // the op's name for the compiled tier, if it has the op (cpu/jit/)
@@ -78,6 +79,8 @@ struct Kernel {
   Loop join = nullptr;  // REDUCE of narrower elements than its results: the op on two results
   // REDUCE: the first element starts the result, or else `identity` does.
   bool starts_with_first = false;
+  // REDUCE to the largest or smallest: the same for inputs without -0.0. Which zero it is depends on the order else.
+  const Kernel* of_plus_zeros = nullptr;
   alignas(16) char identity[32] = {};
 };
 

@@ -34,6 +34,7 @@ cdef class Ufunc(UfuncMethods):
     cdef str line, vector_of
     cdef int mended
     cdef object quotients
+    cdef bint no_minus_zero
     cdef bint compares, exponents, weights, bad_strided, x87, reduces
     cdef Resolved** table
     cdef dict loops  # input dtypes, by operands' kinds and the dtype that is asked for as one number
@@ -58,6 +59,7 @@ cdef class Reduction(Row):
     cdef object kernel_for(self, int source, int target)
     cdef object narrow_kernel(self, int source, int target)
     cdef Split split_of(self, object dtype)
+    cdef Kernel* plus_zeros(self, object dtype) except NULL
     cpdef object folded(self, object parts, object axis, object dtype, bint keepdims)
     cdef bint replay(self, Kernel* kernel, Kernel* of_sums, Tensor x, Tensor out, unsigned long long mask,
                      bint sorts) except -1

@@ -94,6 +94,7 @@ class Ufunc(UfuncMethods):
         bad_strided: bool = False,
         mended: int = 0,
         quotients: np.ufunc | None = None,
+        no_minus_zero: bool = False,
         x87: bool = False,
         smooth: tuple[tuple[float, float], ...] = (),
         example: str = "",

@@ -84,6 +84,8 @@ cdef class Reduction(Row):
             k.checks_flags = tt.kind in "fc"
             k.starts_with_first = self.first
             k.split = self.split_of(tt)
+            if self.first and tt.kind == "f":
+                k.of_plus_zeros = self.plus_zeros(tt)
             k.add_rows = rows_loop(dtype_code(tt)) if self.pairwise else NULL
             # NumPy's loops take vectors: the narrower the elements, the more at once.
             k.cost = self.cost * (4 if tt.char in "eFDgG" else tt.itemsize / 8)
@@ -124,6 +126,14 @@ cdef class Reduction(Row):
             (<_Kernel>kernel).k = k
         self.kernels[key] = kernel
         return kernel
+
+    cdef Kernel* plus_zeros(self, object dtype) except NULL:
+        """The same kernel for floats among which there is no -0.0: a long run of them may be cut anywhere."""
+        cdef Kernel* k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (dtype, dtype, dtype))
+        k.checks_flags = k.starts_with_first = True
+        k.split = SPLIT_ANY
+        k.cost = self.cost * (4 if dtype.char in "eg" else dtype.itemsize / 8)
+        return k
 
     cdef Split split_of(self, object dtype):
         """How a long run may be cut so that its bits stay NumPy's."""

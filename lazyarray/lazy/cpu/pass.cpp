@@ -324,6 +324,7 @@ void Pass::leaf(size_t m, const Member& member, const Pointers& at, npy_intp t, 
 void Pass::neutral(const Kernel& kernel, const char* first, char* to) {
   const int code = kernel.dtypes[1];
   start_result(kernel, first, to);
+  if (kernel.starts_with_first) return;
   switch (code) {
     case f4: case c8: put(to, -0.0f, code == c8); break;
     case f8: case c16: put(to, -0.0, code == c16); break;

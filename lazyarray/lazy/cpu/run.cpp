@@ -1,6 +1,7 @@
 // run(): executes one instruction on the CPU with NumPy's own loops.
 #include "lazy/cpu/run.h"
 
+#include "lazy/cpu/extremes.h"
 #include "lazy/cpu/float_products.h"
 #include "lazy/cpu/sorting.h"
 
@@ -152,6 +153,7 @@ class Batch {
 // The flags that threads met.
 static int run_reduction(const Instr& in, const Block& b, const Crew* crew) {
   if (crew && in.cost_ns >= crew->split_ns) {
+    if (extreme_in_parts(in, b, *crew)) return 0;
     Batch batch(in, b);
     if (const npy_intp tasks = batch.cut(*crew); tasks > 1) {
       crew->share(batch, tasks);

@@ -64,6 +64,7 @@ _op(
     gradient=(lambda g, a: g * call("sign", a),),
     smooth=((0.2, 2),),
     exact=True,
+    no_minus_zero=True,
     cupy="fd",
 )
 _op(
@@ -73,6 +74,7 @@ _op(
     gradient=(lambda g, a: g * call("sign", a),),
     smooth=((0.2, 2),),
     exact=True,
+    no_minus_zero=True,
 )
 _op(
     "square",
@@ -80,6 +82,7 @@ _op(
     formula=formula(number="a * a"),
     gradient=(lambda g, a: g * conj(2 * a),),
     exact=True,
+    no_minus_zero=True,
 )
 
 

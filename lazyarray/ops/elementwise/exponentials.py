@@ -13,8 +13,21 @@ from lazyarray.ops.elementwise.slopes import apart, call, conj
 _op = partial(op, section="exponents and logarithms", cost=SLOW)
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
 
-_op("exp", formula=function("exp"), gradient=(lambda g, y: g * conj(y),), vectors=True, x87=True)
-_op("exp2", formula=function("exp2"), gradient=(lambda g, y: g * conj(y * _LN2),), vectors=True)
+_op(
+    "exp",
+    formula=function("exp"),
+    gradient=(lambda g, y: g * conj(y),),
+    vectors=True,
+    x87=True,
+    no_minus_zero=True,
+)
+_op(
+    "exp2",
+    formula=function("exp2"),
+    gradient=(lambda g, y: g * conj(y * _LN2),),
+    vectors=True,
+    no_minus_zero=True,
+)
 _op(
     "expm1",
     formula=function("expm1"),
