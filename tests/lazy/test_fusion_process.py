@@ -268,6 +268,30 @@ print("right")
     assert child(code).stdout == "right\n"
 
 
+def test_a_forked_child_begins_what_nobody_waits_for():
+    code = """
+import os, time
+between, kept = [], []
+os.register_at_fork(before=lambda: [act() for act in between])  # once the engine is drained
+import lazyarray as la
+x = la.ones(400_000)
+x.wait_to_read()
+between.append(lambda: kept.append((x * 2 + 1) / 3))  # as another thread may
+pid = os.fork()
+between.clear()
+y = (x * 2 + 1) / 3
+end = time.monotonic() + 20
+while y.var.version == 0 and time.monotonic() < end:
+    time.sleep(0.001)
+if pid == 0:
+    os._exit(y.var.version != 1)
+assert y.var.version == 1
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+print("right")
+"""
+    assert child(code).stdout == "right\n"
+
+
 def test_an_exit_finishes_the_open_segment():
     code = """
 import atexit, lazyarray as la
