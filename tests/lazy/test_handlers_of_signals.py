@@ -132,6 +132,32 @@ def test_an_alarm_while_a_result_is_waited_for_does_not_fail_it():
     assert code == 0
 
 
+def test_an_alarm_in_a_wait_that_ends_with_an_error_is_heard():
+    code, out, errors = ran(
+        """
+        def late(ctx):
+            time.sleep(0.02)
+            raise KeyError("of the op")
+
+        rung = 0
+        for i in range(8):
+            x = la.ones(1000)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.001 * (i + 1))
+                la.engine.get().push_sync(late, la.cpu(), (), [x.var])
+                try:
+                    x.wait_to_read()
+                except KeyError:
+                    time.sleep(0.02)
+            except Alarm:
+                rung += 1
+        print(rung)
+        """,
+        WHAT="Alarm",
+    )
+    assert (code, out) == (0, "8\n"), errors
+
+
 def test_what_a_users_function_raises_is_the_calls_failure():
     def refuse(v):
         raise KeyError("mine")
