@@ -324,14 +324,14 @@ class Engine {
   Status sleep_until(Lock& lock, std::condition_variable& cv, Done done, Over over, Find find, Poll poll, void* arg,
                      int64_t deadline_ns);
   Status wait_ops(Lock& lock, std::vector<Operator*>& targets, Poll poll, void* arg);
-  static bool alone(std::unique_lock<std::timed_mutex>& one, Poll poll, void* arg);
+  static bool alone(Lock& one, Poll poll, void* arg);
 
   const uint64_t id_;
   const Policy policy_;
   const int workers_, priority_workers_, gpu_workers_, gpu_copy_workers_;
   std::atomic<int> cores_;   // set_cores()
 
-  std::timed_mutex life_mu_;  // one stop at a time; taken before mu_
+  std::mutex life_mu_;  // one stop at a time; taken before mu_
   std::mutex mu_;
   std::condition_variable drained_;  // what a Drainer, a throttled pusher, start() or stop() awaits
   Drainer* drainers_ = nullptr;
