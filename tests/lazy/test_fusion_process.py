@@ -292,6 +292,42 @@ print("right")
     assert child(code).stdout == "right\n"
 
 
+def test_a_waiter_is_told_of_what_becomes_ready_behind_other_work():
+    """The only worker is at work that has no end, and the waiter asleep."""
+    code = """
+import threading, time, lazyarray as la
+e, gate, begun = la.engine.get(), threading.Event(), threading.Event()
+e.push_sync(lambda ctx: (begun.set(), gate.wait(50)), la.cpu())
+begun.wait()
+
+def seconds(op):
+    x, ends, end = la.ones(1000), [], []
+    x.wait_to_read()
+    at_once = la.engine.FnProperty.ASYNC
+    e.push_async(lambda ctx, done: ends.append(done), la.cpu(), (), [x.var], at_once)
+    y = op(x)
+
+    def complete():
+        time.sleep(0.01)
+        end.append(time.perf_counter())
+        ends[0]()
+
+    thread = threading.Thread(target=complete)
+    thread.start()
+    y.wait_to_read()
+    taken = time.perf_counter() - end[0]
+    thread.join()
+    return taken
+
+for op in (lambda x: x * 2 + 1, la.unwrap):
+    print(min([seconds(op) for _ in range(6)]))
+gate.set()
+"""
+    env = {"LAZYARRAY_ENGINE_TYPE": "ThreadedEnginePerDevice", "LAZYARRAY_CPU_WORKER_NTHREADS": "1"}
+    for line in child(code, **env).stdout.splitlines():
+        assert float(line) < 0.03  # it used to look again after 0.05
+
+
 def test_an_exit_finishes_the_open_segment():
     code = """
 import atexit, lazyarray as la

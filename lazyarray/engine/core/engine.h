@@ -307,6 +307,7 @@ class Engine {
   void ring(Lock& lock);
   void park(Pool* p, After& after);
   void unpark(Pool* p, After& after);
+  void tell_waiters();
   bool may_help(const Operator* op) const;
   bool may_take(const Operator* op) const;
   bool may_assist(const Operator* op) const;
@@ -353,7 +354,7 @@ class Engine {
   std::atomic<int64_t> pending_bytes_{0}, pending_native_{0};
   void (*assist_)() = nullptr;
   int offered_ = 0;          // ops that are
-  std::atomic<uint32_t> opened_{0};  // shares, ever: a waiter that watches looks again
+  std::atomic<uint32_t> news_{0};  // of what a waiter may help with: one that watches looks again
   int watching_ = 0;         // such waiters
   Alarm alarm_ = nullptr;
   void* alarm_arg_ = nullptr;
