@@ -117,8 +117,8 @@ def test_an_alarm_while_a_result_is_waited_for_does_not_fail_it():
         rung = 0
         for i in range(8):
             r = la.nanmedian(z * 1.0)
-            signal.setitimer(signal.ITIMER_REAL, 0.0005 * (i + 1))
             try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0005 * (i + 1))
                 r.asnumpy()
                 time.sleep(0.02)
             except Alarm:
@@ -210,8 +210,8 @@ def test_an_interrupted_call_that_changes_what_it_reads_is_made_once(what):
             if "WHICH" == "shuffle":
                 x, want = la.arange(200_000.0), np.arange(200_000.0)
             la.waitall()
-            signal.setitimer(signal.ITIMER_REAL, 0.0003 + 0.00007 * trial)
             try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0003 + 0.00007 * trial)
                 if "WHICH" == "add.at":
                     la.add.at(x, i, ones)
                 elif "WHICH" == "shuffle":
@@ -246,8 +246,8 @@ def test_an_interrupted_cast_leaves_no_state_and_no_error():
         for trial in range(60):
             with np.errstate(all="ignore"):
                 y = x.astype("i4")
-            signal.setitimer(signal.ITIMER_REAL, 0.0001 + 0.00001 * trial)
             try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0001 + 0.00001 * trial)
                 y.wait_to_read()
                 time.sleep(0.005)
             except KeyboardInterrupt:
