@@ -137,11 +137,14 @@ cdef object _copy_of(object exc):
         if type(new) is not kind:
             return exc
         for name in fields:
-            with contextlib.suppress(AttributeError, TypeError):
+            # No step of Python's own here: a signal's handler would raise in it, and that be taken for a failure.
+            try:
                 value = getattr(exc, name)
                 # None may stand for "not set", and to set it would be something else.
                 if getattr(new, name, fields) is not value:
                     setattr(new, name, value)
+            except (AttributeError, TypeError):
+                pass
         vars(new).update(vars(exc))
         if hasattr(exc, "__notes__"):
             new.__notes__ = list(exc.__notes__)

@@ -446,6 +446,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         int64_t memory
         void replan() except +
         Status flush(cbool, RecorderCut)
+        void forked()
 
 
 cdef extern from "lazy/program.h" namespace "lazyarray" nogil:

@@ -285,6 +285,7 @@ cdef int _set_up() except -1:
     _recorder.max_pending_bytes = int_env("LAZYARRAY_MAX_PENDING_BYTES", min(1 << 30, _recorder.memory // 8))
     _recorder.limited = "LAZYARRAY_MAX_PENDING_BYTES" in os.environ
     set_flush_hook(_flush_hook)
+    os.register_at_fork(after_in_child=_forked)
     set_make_room(_make_room)
     engine_module.stat_sources.append(_stats)
     _find_blas()

@@ -533,3 +533,7 @@ cdef int flush(bint wake, bint rounds = False) except -1:
 
 cdef int _flush_hook() except -1:
     return flush(True)
+
+
+def _forked():
+    _recorder.forked()

@@ -197,6 +197,9 @@ class Recorder {
   // power of two, at least half of them, which are the same plans and compiled loops, whenever they are taken.
   enum Cut { ALL, ROUNDS, EVEN };
   Status flush(bool wake, Cut cut = ALL);
+  // In the child of a fork, to which no alarm comes: what other threads recorded once all was drained is due no more, so
+  // that what is recorded next asks for one. GIL.
+  void forked() { due_ns_ = 0; }
 
   // What a program needs, which plans once and pushes often. See program.h.
   InstrPool* pool() { return &pool_; }

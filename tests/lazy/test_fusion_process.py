@@ -268,6 +268,66 @@ print("right")
     assert child(code).stdout == "right\n"
 
 
+def test_a_forked_child_begins_what_nobody_waits_for():
+    code = """
+import os, time
+between, kept = [], []
+os.register_at_fork(before=lambda: [act() for act in between])  # once the engine is drained
+import lazyarray as la
+x = la.ones(400_000)
+x.wait_to_read()
+between.append(lambda: kept.append((x * 2 + 1) / 3))  # as another thread may
+pid = os.fork()
+between.clear()
+y = (x * 2 + 1) / 3
+end = time.monotonic() + 20
+while y.var.version == 0 and time.monotonic() < end:
+    time.sleep(0.001)
+if pid == 0:
+    os._exit(y.var.version != 1)
+assert y.var.version == 1
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+print("right")
+"""
+    assert child(code).stdout == "right\n"
+
+
+def test_a_waiter_is_told_of_what_becomes_ready_behind_other_work():
+    """The only worker is at work that has no end, and the waiter asleep."""
+    code = """
+import threading, time, lazyarray as la
+e, gate, begun = la.engine.get(), threading.Event(), threading.Event()
+e.push_sync(lambda ctx: (begun.set(), gate.wait(50)), la.cpu())
+begun.wait()
+
+def seconds(op):
+    x, ends, end = la.ones(1000), [], []
+    x.wait_to_read()
+    at_once = la.engine.FnProperty.ASYNC
+    e.push_async(lambda ctx, done: ends.append(done), la.cpu(), (), [x.var], at_once)
+    y = op(x)
+
+    def complete():
+        time.sleep(0.01)
+        end.append(time.perf_counter())
+        ends[0]()
+
+    thread = threading.Thread(target=complete)
+    thread.start()
+    y.wait_to_read()
+    taken = time.perf_counter() - end[0]
+    thread.join()
+    return taken
+
+for op in (lambda x: x * 2 + 1, la.unwrap):
+    print(min([seconds(op) for _ in range(6)]))
+gate.set()
+"""
+    env = {"LAZYARRAY_ENGINE_TYPE": "ThreadedEnginePerDevice", "LAZYARRAY_CPU_WORKER_NTHREADS": "1"}
+    for line in child(code, **env).stdout.splitlines():
+        assert float(line) < 0.03  # it used to look again after 0.05
+
+
 def test_an_exit_finishes_the_open_segment():
     code = """
 import atexit, lazyarray as la

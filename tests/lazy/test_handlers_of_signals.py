@@ -117,8 +117,8 @@ def test_an_alarm_while_a_result_is_waited_for_does_not_fail_it():
         rung = 0
         for i in range(8):
             r = la.nanmedian(z * 1.0)
-            signal.setitimer(signal.ITIMER_REAL, 0.0005 * (i + 1))
             try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0005 * (i + 1))
                 r.asnumpy()
                 time.sleep(0.02)
             except Alarm:
@@ -130,6 +130,32 @@ def test_an_alarm_while_a_result_is_waited_for_does_not_fail_it():
     )
     assert out == "8\n", errors
     assert code == 0
+
+
+def test_an_alarm_in_a_wait_that_ends_with_an_error_is_heard():
+    code, out, errors = ran(
+        """
+        def late(ctx):
+            time.sleep(0.02)
+            raise KeyError("of the op")
+
+        rung = 0
+        for i in range(8):
+            x = la.ones(1000)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.001 * (i + 1))
+                la.engine.get().push_sync(late, la.cpu(), (), [x.var])
+                try:
+                    x.wait_to_read()
+                except KeyError:
+                    time.sleep(0.02)
+            except Alarm:
+                rung += 1
+        print(rung)
+        """,
+        WHAT="Alarm",
+    )
+    assert (code, out) == (0, "8\n"), errors
 
 
 def test_what_a_users_function_raises_is_the_calls_failure():
@@ -184,8 +210,8 @@ def test_an_interrupted_call_that_changes_what_it_reads_is_made_once(what):
             if "WHICH" == "shuffle":
                 x, want = la.arange(200_000.0), np.arange(200_000.0)
             la.waitall()
-            signal.setitimer(signal.ITIMER_REAL, 0.0003 + 0.00007 * trial)
             try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0003 + 0.00007 * trial)
                 if "WHICH" == "add.at":
                     la.add.at(x, i, ones)
                 elif "WHICH" == "shuffle":
@@ -220,8 +246,8 @@ def test_an_interrupted_cast_leaves_no_state_and_no_error():
         for trial in range(60):
             with np.errstate(all="ignore"):
                 y = x.astype("i4")
-            signal.setitimer(signal.ITIMER_REAL, 0.0001 + 0.00001 * trial)
             try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0001 + 0.00001 * trial)
                 y.wait_to_read()
                 time.sleep(0.005)
             except KeyboardInterrupt:

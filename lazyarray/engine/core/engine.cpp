@@ -172,8 +172,7 @@ void Engine::ready(Operator* op, After& after, bool pushing) {
     after.home->here = true;
     op->pool = &here_;
     here_.put(op);
-    if (after.home != &after)  // which may take a while: a waiter is as good
-      for (Waiter* w = waiters_; w; w = w->next) w->cv.notify_one();
+    if (after.home != &after) tell_waiters();  // which may take a while: a waiter is as good
     return;
   }
   // One that waits on the host for a device's work is for a worker: its pusher goes on.
@@ -196,9 +195,8 @@ void Engine::ready(Operator* op, After& after, bool pushing) {
   if (after.hold_wake) held_.store(true, std::memory_order_relaxed);
   else if (after.own == p) after.own = nullptr;  // no need to wake another
   else if (op->compute() && native_running_ >= cores_) starved_ = true;
-  else if (!wake(p, after) && op->compute() && p->ready > p->compute)
-    // Queued behind opaque work: a sleeping waiter that depends on it is sooner there.
-    for (Waiter* w = waiters_; w; w = w->next) w->cv.notify_one();
+  else if (!wake(p, after) && (op->compute() || op->payload.hosted))
+    tell_waiters();  // behind opaque work: one that depends on it is sooner there
 }
 
 void Engine::begin(Operator* op) {

@@ -307,6 +307,7 @@ class Engine {
   void ring(Lock& lock);
   void park(Pool* p, After& after);
   void unpark(Pool* p, After& after);
+  void tell_waiters();
   bool may_help(const Operator* op) const;
   bool may_take(const Operator* op) const;
   bool may_assist(const Operator* op) const;
@@ -324,14 +325,14 @@ class Engine {
   Status sleep_until(Lock& lock, std::condition_variable& cv, Done done, Over over, Find find, Poll poll, void* arg,
                      int64_t deadline_ns);
   Status wait_ops(Lock& lock, std::vector<Operator*>& targets, Poll poll, void* arg);
-  static bool alone(std::unique_lock<std::timed_mutex>& one, Poll poll, void* arg);
+  static bool alone(Lock& one, Poll poll, void* arg);
 
   const uint64_t id_;
   const Policy policy_;
   const int workers_, priority_workers_, gpu_workers_, gpu_copy_workers_;
   std::atomic<int> cores_;   // set_cores()
 
-  std::timed_mutex life_mu_;  // one stop at a time; taken before mu_
+  std::mutex life_mu_;  // one stop at a time; taken before mu_
   std::mutex mu_;
   std::condition_variable drained_;  // what a Drainer, a throttled pusher, start() or stop() awaits
   Drainer* drainers_ = nullptr;
@@ -353,7 +354,7 @@ class Engine {
   std::atomic<int64_t> pending_bytes_{0}, pending_native_{0};
   void (*assist_)() = nullptr;
   int offered_ = 0;          // ops that are
-  std::atomic<uint32_t> opened_{0};  // shares, ever: a waiter that watches looks again
+  std::atomic<uint32_t> news_{0};  // of what a waiter may help with: one that watches looks again
   int watching_ = 0;         // such waiters
   Alarm alarm_ = nullptr;
   void* alarm_arg_ = nullptr;

@@ -44,7 +44,7 @@ void Engine::fork_parent() {
 // Only the forking thread exists here. What the others held is left behind, never destroyed:
 // a mutex or condition that a vanished thread used can't be destroyed safely.
 void Engine::fork_child(bool drained) {
-  new (&life_mu_) std::timed_mutex;
+  new (&life_mu_) std::mutex;
   new (&mu_) std::mutex;
   new (&free_mu_) std::mutex;
   profile_.reset();

@@ -20,12 +20,14 @@ void Engine::share(Operator* op, void (*work)(void*), void* arg, int most) {
   }
   mine.next = p->shares;
   p->shares = op->share = &mine;
-  opened_.fetch_add(1, std::memory_order_release);
+  news_.fetch_add(1, std::memory_order_release);
   const int free = cores_ - native_running_;
   if (mine.places > free) starved_ = true;
   // Who watches is awake, and comes by itself, or has workers woken if it may not join.
   if (watching_) held_.store(true, std::memory_order_relaxed);
-  for (int n = std::min(mine.places, free) - watching_; n > 0 && wake(p, after);) n--;
+  int n = std::min(mine.places, free) - watching_;
+  while (n > 0 && wake(p, after)) n--;
+  if (n > 0) tell_waiters();  // all workers are at other things
   lock.unlock();
   settle(after);
   work(arg);

@@ -95,12 +95,19 @@ bool Engine::may_join(const Operator* op) const {
   return op->share && op->share->places > 0 && native_running_ < cores_ && !tls.op && !tls.helping && !tls.settling;
 }
 
+// There is something that one of them may help with, and no worker comes for it. Who watches sees it by itself.
+void Engine::tell_waiters() {
+  news_.fetch_add(1, std::memory_order_release);
+  for (Waiter* w = waiters_; w; w = w->next) w->cv.notify_one();
+  if (drainers_ || throttled_) drained_.notify_all();
+}
+
 bool Engine::offer(Operator* op) {
   Lock lock(mu_);
   if (!assist_ || op->state != Operator::RUNNING || op->offered) return false;
   op->offered = true;
   offered_++;
-  for (Waiter* w = waiters_; w; w = w->next) w->cv.notify_one();
+  tell_waiters();
   return waiters_;
 }
 
@@ -237,8 +244,8 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, Done done, O
         park(tls.pool, after);
       }
       nudge(after);
+      const uint32_t news = news_.load(std::memory_order_relaxed);
       if (!after.wake.empty() || watch_ns > 0) {
-        const uint32_t opened = opened_.load(std::memory_order_relaxed);
         // Where all cores compute it would take one of them, and BLAS's threads wait for each other the longer. (A
         // training step of 784-256-128-10 units, of NumPy's time: 1.0 so, 1.1 to 1.7.)
         const bool watches = watch_ns > 0 && native_running_ < cores_;
@@ -247,16 +254,16 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, Done done, O
         settle(after);
         if (watches)
           watch_ns -= watch_for(deadline_ns < 0 ? watch_ns : std::min(watch_ns, deadline_ns - now_ns()), [&] {
-            return over() || opened_.load(std::memory_order_acquire) != opened;
+            return over() || news_.load(std::memory_order_acquire) != news;
           });
         lock.lock();
         watching_ -= watches;
         if (done()) break;
-        if (opened != opened_.load(std::memory_order_relaxed)) continue;
       }
       int64_t slice = kPollEach;
       if (deadline_ns >= 0) slice = std::min(slice, deadline_ns - now_ns());
-      if (slice > 0) cv.wait_for(lock, std::chrono::nanoseconds(slice));
+      if (slice > 0 && news == news_.load(std::memory_order_relaxed))  // else nobody tells it again
+        cv.wait_for(lock, std::chrono::nanoseconds(slice));
     }
     if (interrupted()) {
       status = Status::INTERRUPTED;
