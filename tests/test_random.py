@@ -89,6 +89,7 @@ DRAWS = [
     "standard_exponential((2, 2), 'float32', 'inv')",
     "standard_gamma(2)",
     "standard_gamma([1, 2], (3, 2), dtype='f4')",
+    "standard_gamma(2, dtype='f4')",
     "standard_gamma(2, 3, 'f4')",
     "standard_gamma([[1], [2]])",
     "dirichlet([1, 2, 3])",
