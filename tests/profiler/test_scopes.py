@@ -145,7 +145,7 @@ def test_counters_count_real_numbers(value):
 
 def test_a_counter_does_not_wait_for_an_array():
     for value in (la.ones(1).sum(), la.ones(())):
-        with pytest.raises(TypeError, match="a counter counts"):
+        with pytest.raises(TypeError, match=r"not arrays: float\(x\)"):
             la.profiler.counter("c", value)
 
 
