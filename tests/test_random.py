@@ -509,6 +509,13 @@ def test_numpys_array_is_an_out(name, given, dtype):
 
 
 @pytest.mark.host
+def test_gammas_are_drawn_into_rows_only():
+    for xp, out in [(np, np.zeros((3, 4)).T), (la, np.zeros((3, 4)).T), (la, la.zeros((3, 4)).T)]:
+        with pytest.raises(ValueError, match="must be C-contiguous"):
+            xp.random.default_rng(0).standard_gamma(2.0, out=out)
+
+
+@pytest.mark.host
 def test_numpys_array_is_an_out_of_permuted():
     got, want = np.arange(12).reshape(3, 4), np.arange(12).reshape(3, 4)
     assert la.random.default_rng(3).permuted(got, axis=1, out=got) is got

@@ -176,7 +176,7 @@ class Generator(Distributions):
         """
         options = (("dtype", np.dtype(dtype)),)
         if out is not None:
-            size = self._into(out, size, options[0][1])
+            size = self._into(out, size, options[0][1], rows=True)
         drawn = self._draw(_GAMMA, (shape,), size, None, options, out)
         return _pythons(drawn) if size is None and not drawn.ndim else drawn
 
