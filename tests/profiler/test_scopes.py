@@ -4,6 +4,7 @@ import inspect
 import json
 import math
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -132,6 +133,23 @@ def test_counting_from_several_threads():
     for t in threads:
         t.join()
     assert c.value == 4000
+
+
+@pytest.mark.parametrize("kind", ["task", "frame", "event"])
+def test_what_began_before_counts_from_the_start_on(profiled, kind):
+    begun = getattr(la.profiler, kind)("early").start()
+    time.sleep(0.001)
+
+    def work():
+        la.profiler.pause()  # in which it goes on
+        time.sleep(0.02)
+        la.profiler.resume()
+        begun.stop()
+
+    trace = profiled(work)
+    assert all(e["ts"] >= 0 for e in trace.events if "ts" in e)
+    (row,) = json.loads(la.profiler.dumps(format="json"))[f"{kind}s"]
+    assert row["total_ms"] >= 20
 
 
 @pytest.mark.parametrize("value", ["1", None, 1j, [1]])
