@@ -82,7 +82,7 @@ def train(args: argparse.Namespace) -> float:
             seconds = time.perf_counter() - start
             print(
                 f"epoch {epoch:3d}   loss {mean_loss:.4f}   test accuracy {accuracy:.2%}   "
-                f"{seconds / len(sampler) * 1e3:.2f} ms a step on {size} processes"
+                f"{seconds / len(sampler) * 1e3:.2f} ms a step on {size} process{'es' * (size > 1)}"
             )
     if args.save:
         la.distributed.save(args.save, params)  # by rank 0

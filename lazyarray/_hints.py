@@ -85,6 +85,14 @@ NAMES = {
         "parameters": "la.nn.SGD, la.nn.Adam, ... take a list of arrays, or a dict",
         "optim": _OPTIMIZERS,
     },
+    "lazyarray.profiler": {
+        "set_state": "la.profiler.start(), la.profiler.stop(), or with la.profiler.profile(file):",
+        "Domain": 'the argument domain="..." of la.profiler.task, frame, counter, marker and event',
+        **{
+            name: f"la.profiler.{name.lower()}"
+            for name in ("Task", "Frame", "Event", "Counter", "Marker")
+        },
+    },
     "lazyarray.random": {
         **_all(
             "there are no keys to hand on: la.random.seed(n), or rng = la.random.default_rng(n)",

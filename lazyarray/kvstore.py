@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lazyarray import distributed
+from lazyarray.engine import bulk
 from lazyarray.lazy._lazy import Tensor, paused
 from lazyarray.ops._rows import writable
 
@@ -134,7 +136,8 @@ class KVStore:
             taken.add(k)
         for k, values in pairs:
             with paused():
-                own = writable(values[0].copy())
+                with _untold():
+                    own = writable(values[0].copy())
                 if self._comm is not None:
                     self._comm.broadcast(own, out=own, name=f"key {k}")
             self._values[k] = own
@@ -361,7 +364,7 @@ class KVStore:
 
     def _added(self, own: NDArray, values: Sequence[NDArray]) -> NDArray:
         """This rank's arrays, as they are now."""
-        with paused():
+        with paused(), _untold():
             each = [x.to_device(own.device).astype(own.dtype, copy=False) for x in values]
             total = each[0].copy()
             for x in each[1:]:
@@ -382,6 +385,14 @@ class KVStore:
                 trainer.step()
             else:
                 total.copyto(own)
+
+
+def _untold() -> AbstractContextManager[None]:
+    """A block of ops that don't raise what their arrays hold, inside a ``try`` either.
+
+    A rank whose array has an error has to take part: the others wait for it, and are told.
+    """
+    return bulk(1024)
 
 
 def _pairs(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:

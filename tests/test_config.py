@@ -77,3 +77,17 @@ def test_cupy_is_told_of(works, tmp_path):
     want = {"cupy": "99.1", "devices": 3} if works else {
         "cupy": "does not work: no driver", "devices": 0}  # fmt: skip
     assert eval(done.stdout) == want
+
+
+def test_the_command_takes_no_arguments():
+    """Not a program to be run, for one: it would seem to have run."""
+    for given, status in ((["-h"], 0), (["train.py"], 2)):
+        done = subprocess.run(
+            [sys.executable, "-m", "lazyarray", *given],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == status
+        assert "usage: python -m lazyarray" in done.stdout + done.stderr
+        assert "Engine:" not in done.stdout

@@ -21,7 +21,7 @@ RUNS = {
     "train_mnist_style.py --compile": (["--epochs", "1"], "bytes planned"),
     "char_rnn.py": (["--steps", "2", "--write", "5", "--text", "README.md"], "characters of"),
     "sharded_step.py": (["--epochs", "1"], "on 2 contexts"),
-    "train_parallel.py": (["--epochs", "1"], "on 1 processes"),
+    "train_parallel.py": (["--epochs", "1"], "on 1 process"),
 }
 ON_A_CLUSTER = {
     "cluster_kmeans.py": ["--points", "40000", "--block", "10000", "--steps", "2"],

@@ -89,6 +89,7 @@ DRAWS = [
     "standard_exponential((2, 2), 'float32', 'inv')",
     "standard_gamma(2)",
     "standard_gamma([1, 2], (3, 2), dtype='f4')",
+    "standard_gamma(2, dtype='f4')",
     "standard_gamma(2, 3, 'f4')",
     "standard_gamma([[1], [2]])",
     "dirichlet([1, 2, 3])",
@@ -505,6 +506,13 @@ def test_numpys_array_is_an_out(name, given, dtype):
         np.random.seed(3)
         assert getattr(la.random, name)(*given, out=got) is got
         np.testing.assert_array_equal(got, getattr(np.random, name)(*given, size=(50, 3)))
+
+
+@pytest.mark.host
+def test_gammas_are_drawn_into_rows_only():
+    for xp, out in [(np, np.zeros((3, 4)).T), (la, np.zeros((3, 4)).T), (la, la.zeros((3, 4)).T)]:
+        with pytest.raises(ValueError, match="must be C-contiguous"):
+            xp.random.default_rng(0).standard_gamma(2.0, out=out)
 
 
 @pytest.mark.host

@@ -429,7 +429,8 @@ class Communicator:
                 at += v.size
 
         self._push("allreduce", text_of(name, op, ordered), xs, tos, work, xs, None, out)
-        return tos
+        given = zip(tos, xs, outs, strict=True)
+        return [_handed_out(to, x) if o is None else to for to, x, o in given]
 
     def _broadcast_all(self, xs: list[Any], root: int, out: Any, name: str | None) -> list[Any]:
         outs = [None] * len(xs) if out is None else list(out)
@@ -492,11 +493,7 @@ class Communicator:
             note(name, rules or [], reads, writes)
         if not writes:
             return None
-        if len(writes) > 1:
-            return list(writes)
-        to = writes[0]
-        # Of one that will never change the op keeps an array that it can write to.
-        return to if out is not None or to.ndim else scalar_like(to.reshape(()), alike[0])
+        return writes[0] if out is not None else _handed_out(writes[0], alike[0])
 
     def _wait(
         self,
@@ -564,6 +561,11 @@ def _on_stream(backend: Any, work: Callable[[Task], None]) -> Callable[[Task], N
                 backend.launched()
 
     return launches
+
+
+def _handed_out(to: Any, x: Any) -> Any:
+    """A new result: of a scalar a scalar, while the op keeps an array that it can write to."""
+    return to if to.ndim else scalar_like(to.reshape(()), x)
 
 
 def _sum_rule(comm: Communicator, op: str, ordered: bool) -> Any:

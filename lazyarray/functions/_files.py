@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 _NPY = np.lib.format
+_PIECE = 1 << 18  # bytes that are read at once: they stay in the caches until they are copied
 # What the parsers of headers and archives raise of damaged bytes: anything else, such as what a
 # signal's handler raised meanwhile, is no news of the file.
 _PARSERS = (
@@ -132,7 +133,7 @@ def read_npy(file: IO[bytes], how: Mapping[str, Any], rest: int | None = None) -
         if version not in ((1, 0), (2, 0), (3, 0)):
             raise Refused(f"it is of format version {version}")
         header = _NPY.read_array_header_1_0 if version == (1, 0) else _NPY.read_array_header_2_0
-        shape, _, dtype = header(file, max_header_size=how["max_header_size"])
+        shape, fortran, dtype = header(file, max_header_size=how["max_header_size"])
     except ValueError as exc:
         if "max_header_size" in str(exc):
             raise Refused(*exc.args) from None
@@ -146,16 +147,42 @@ def read_npy(file: IO[bytes], how: Mapping[str, Any], rest: int | None = None) -
         return _NPY.read_array(file, **how)
     if any(not isinstance(n, int) or n < 0 for n in shape) or len(shape) > 64:
         raise ValueError(f"an array can't have the shape {shape}")
-    here, need = file.tell(), math.prod(shape) * dtype.itemsize
+    count = math.prod(shape)
+    here, need = file.tell(), count * dtype.itemsize
     if rest is None:
-        rest = file.seek(0, io.SEEK_END) - start if measured else need + here - start
+        rest = need + here - start
+        if measured:
+            rest = file.seek(0, io.SEEK_END) - start
+            file.seek(here)
     if need > rest - (here - start):
-        raise ValueError(
-            f"the file is cut short: {dtype} of shape {shape} are {need} bytes, and "
-            f"{max(rest - (here - start), 0)} are there"
-        )
-    file.seek(start)
-    return _NPY.read_array(file, **how)
+        raise _cut_short(dtype, shape, need, max(rest - (here - start), 0))
+    if version == (3, 0):  # whose header is UTF-8, and so has other names of fields
+        file.seek(start)
+        return _NPY.read_array(file, **how)
+    systems = _NPY.isfileobj(file)
+    values = np.fromfile(file, dtype, count) if systems else _received(file, dtype, count)
+    if values.size != count:  # somebody has just cut it
+        raise _cut_short(dtype, shape, need, values.nbytes)
+    return values.reshape(shape[::-1]).T if fortran else values.reshape(shape)
+
+
+def _cut_short(dtype: np.dtype[Any], shape: Any, need: int, there: int) -> ValueError:
+    return ValueError(
+        f"the file is cut short: {dtype} of shape {shape} are {need} bytes, and {there} are there"
+    )
+
+
+def _received(file: IO[bytes], dtype: np.dtype[Any], count: int) -> np.ndarray:
+    """Elements of what is no file of the system's; fewer where it ends before."""
+    values = np.ndarray(count, dtype)  # where `empty` has strings of length 0, it makes them 1
+    to, at = values.view(np.uint8) if values.nbytes else np.empty(0, np.uint8), 0
+    while at < to.size:
+        data = file.read(min(to.size - at, _PIECE))
+        if not data:
+            return values[: at // dtype.itemsize]
+        to[at : at + len(data)] = np.frombuffer(data, np.uint8)
+        at += len(data)
+    return values
 
 
 def read_archive(file: IO[bytes], how: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -200,10 +227,17 @@ def _member(archive: Any, name: str, how: Mapping[str, Any]) -> np.ndarray | byt
             raise
         raise Refused(*exc.args) from exc
     with member:
-        data: bytes = member.read()
-    if not data.startswith(_NPY.MAGIC_PREFIX):
-        return data
-    return read_npy(io.BytesIO(data), how, len(data))
+        if not member.peek(len(_NPY.MAGIC_PREFIX)).startswith(_NPY.MAGIC_PREFIX):
+            data: bytes = member.read()
+            return data
+        info = archive.getinfo(name)
+        if info.compress_type or not member.seekable():  # its size is known once it is read
+            data = member.read()
+            return read_npy(io.BytesIO(data), how, len(data))
+        # As large as it is said to be, but not more than there is before the directory.
+        array = read_npy(member, how, min(info.file_size, archive.start_dir))
+        member.read()  # to the end, where the checksum is compared
+        return array
 
 
 def archive_comment(path: str) -> bytes | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["save", "load", "savez", "savez_compressed"]
 # The comments of what `save` writes, which NumPy doesn't look at.
 _LIST, _DICT = b"lazyarray list", b"lazyarray dict"
+_MAGIC = np.lib.format.MAGIC_PREFIX
 
 
 class Archive(dict[str, Any]):
@@ -230,22 +231,23 @@ def load(
     path = os.fsdecode(file)
     if not os.path.isfile(path) and os.path.isfile(path + ".npy"):
         path += ".npy"
-    if mmap_mode is not None and archive_comment(path) is None:
-        return _public.namespace.memmap.of(np.lib.format.open_memmap(path, mmap_mode), place)
     with open(path, "rb") as stream:
-        return _read(stream, place, how)
+        if mmap_mode is None or stream.read(len(_MAGIC)) != _MAGIC:  # else there is no array to map
+            stream.seek(0)
+            return _read(stream, place, how)
+    return _public.namespace.memmap.of(np.lib.format.open_memmap(path, mmap_mode), place)
 
 
 def _read(file: IO[bytes], place: Device | None, how: Mapping[str, Any]) -> Any:
     start = file.tell()
-    magic = file.read(len(np.lib.format.MAGIC_PREFIX))
+    magic = file.read(len(_MAGIC))
     file.seek(start)
-    if magic == np.lib.format.MAGIC_PREFIX:
+    if magic == _MAGIC:
         try:
             array = read_npy(file, how)
         except Refused as exc:
             raise ValueError(*exc.args) from None
-        return hosts.given(array, place)
+        return hosts.given(array, place, alone=True)
     if not magic:
         raise EOFError("No data left in file")
     if how["allow_pickle"] and not magic.startswith(b"PK"):
@@ -257,7 +259,7 @@ def _read(file: IO[bytes], place: Device | None, how: Mapping[str, Any]) -> Any:
     values, comment = read_archive(file, how)
     found = Archive(
         {
-            name: hosts.given(value, place) if isinstance(value, np.ndarray) else value
+            name: hosts.given(value, place, alone=True) if isinstance(value, np.ndarray) else value
             for name, value in values.items()
         }
     )

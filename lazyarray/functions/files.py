@@ -26,7 +26,7 @@ __all__ = ["fromfile", "fromiter", "fromstring", "loadtxt", "genfromtxt", "fromr
 
 
 def _read(made: Any, like: Any) -> Any:
-    return given(made, like.device if isinstance(like, Tensor) else None)
+    return given(made, like.device if isinstance(like, Tensor) else None, alone=True)
 
 
 def fromfile(

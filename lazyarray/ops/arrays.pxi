@@ -45,6 +45,8 @@ def kept(array, Device device=None, bint alone=False):
     cdef CDevice where = current_device() if device is None else device.c
     cdef cnp.ndarray a
     cdef Tensor t
+    if type(array) is np.ndarray and not cnp.PyArray_ISCARRAY(array) and cnp.PyArray_ISFARRAY(array):
+        return kept(array.T, device, alone or cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_OWNDATA)).T
     if type(array) is not np.ndarray or not cnp.PyArray_ISCARRAY(array) \
             or not (alone or cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_OWNDATA)):
         return from_numpy(np.asarray(array), where)

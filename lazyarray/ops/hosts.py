@@ -116,17 +116,18 @@ def to_lazy(o: Any, device: Any = None, given: tuple[np.ndarray, ...] = ()) -> A
     return type(o)(*parts) if hasattr(o, "_fields") else type(o)(parts)
 
 
-def given(made: Any, device: Device | None = None) -> Any:
+def given(made: Any, device: Device | None = None, alone: bool = False) -> Any:
     """What a function of NumPy's made, as an array on ``device``; noted where NumPy must hold it.
 
-    TypeError if it must, and the device is a GPU.
+    ``alone``: nobody else knows its memory, which may become the array's own. TypeError if NumPy
+    must hold it, and the device is a GPU.
     """
     if is_capturing() and not _rows.holdable(made):
         raise TracingError(f"NumPy's arrays can't be traced: lazyarray has {_dtype(made.dtype)}")
     if isinstance(made, (list, tuple)):
         return type(made)([given(part, device) for part in made])
     if _rows.holdable(made):
-        return _rows.array(made, None, device)
+        return _rows.kept(made, device, True) if alone else _rows.array(made, None, device)
     if device is not None:
         _refuse_gpu(device, f"lazyarray has {_dtype(made.dtype)}")
     return note(made)

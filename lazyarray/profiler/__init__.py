@@ -13,6 +13,9 @@ names are those of MXNet's ``mx.profiler``.
 True
 """
 
+from typing import TYPE_CHECKING
+
+from lazyarray import _public
 from lazyarray.profiler.scopes import counter, event, frame, marker, task
 from lazyarray.profiler.session import (
     autostart,
@@ -45,5 +48,8 @@ __all__ = [
     "summary",
     "task",
 ]
+
+if not TYPE_CHECKING:  # to type checkers it would promise every name
+    __getattr__ = _public.refusing(__name__)
 
 autostart()

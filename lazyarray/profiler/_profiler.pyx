@@ -95,10 +95,19 @@ cdef tuple _KINDS = ("operator", "inline", "wait", "event", "task", "frame")  # 
 # ---- what is profiled ----------------------------------------------------------------------------
 
 
-def profile(bint operators, bint counters):
-    """Starts, or changes, what the process's engine profiles; waits and users' scopes always."""
+cdef int64_t _begun = 0  # when profiling began, but for pauses
+
+
+def profile(bint operators, bint counters, bint anew):
+    """Starts what the process's engine profiles, or goes on; waits and users' scopes always.
+
+    ``anew``: what users named before counts from now on.
+    """
+    global _begun
     cdef int what = PROFILE_SCOPES
     process_engine().flush()
+    if anew:
+        _begun = process_engine().c.now()
     if operators:
         what |= PROFILE_OPS
     if counters:
@@ -158,7 +167,7 @@ def note_span(int kind, str name, str domain, int64_t start, int64_t end, uint32
     s.kind = <SpanKind>kind
     s.name = _interned(name)
     s.domain = _interned(domain)
-    s.start, s.end, s.site = start, end, site
+    s.start, s.end, s.site = max(start, _begun), end, site
     s.thread = this_thread()
     s.worker = c.current_worker()
     c.profile().add(s)

@@ -238,6 +238,8 @@ def _texts(name: object, domain: object) -> tuple[str, str]:
 
 def _real(value: object) -> float:
     # An array without axes is one, too, but its value would be waited for.
-    if not isinstance(value, numbers.Real) or hasattr(value, "wait_to_read"):
+    if hasattr(value, "wait_to_read"):
+        raise TypeError("a counter counts in numbers, not arrays: float(x), which waits")
+    if not isinstance(value, numbers.Real):
         raise TypeError(f"a counter counts in real numbers, not {type(value).__name__}")
     return value  # type: ignore[return-value]

@@ -56,9 +56,10 @@ class Session:
                 os.path.realpath(self.config.filename), _tail(), self.config.aggregate_stats
             )
             self.seconds = 0.0
+        anew = self.state == "stopped"
         self.since = time.monotonic()
         self.state = "running"
-        native.profile(self.config.profile_imperative, self.config.profile_memory)
+        native.profile(self.config.profile_imperative, self.config.profile_memory, anew)
         if self.config.continuous_dump and self.writer is None:
             self.writer = Writer(self)
             try:

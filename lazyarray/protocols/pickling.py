@@ -39,18 +39,11 @@ def rebuild(
     base: Any = getattr(values, "base", None)
     if type(values) is np.ndarray and type(base) is bytes and values.flags.writeable:
         # NumPy has just unpickled it, and made the pickle's own bytes its memory.
-        return _collecting(_kept(values, device), grad, grad_req)
+        return _collecting(_rows.kept(values, device, alone=True), grad, grad_req)
     x: NDArray = _rows.array(values, None, device)
     if isinstance(values, np.generic):
         returned(x)
     return _collecting(x, grad, grad_req)
-
-
-def _kept(values: np.ndarray, device: Device) -> NDArray:
-    """An array on memory that nobody else has."""
-    if values.flags.f_contiguous and not values.flags.c_contiguous:
-        return _rows.kept(values.T, device, alone=True).T
-    return _rows.kept(values, device, alone=True)
 
 
 def _collecting(x: NDArray, grad: NDArray | None, grad_req: str) -> NDArray:

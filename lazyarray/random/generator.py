@@ -38,6 +38,11 @@ _COLORS = "colors must be a one-dimensional sequence of nonnegative integers not
 _judge = np.random.Generator(np.random.PCG64(0))
 
 
+def _pythons(drawn: NDArray) -> NDArray:
+    """One number, of any precision, as NumPy gives it: a Python float."""
+    return returned(drawn.astype(np.float64, copy=False))
+
+
 class _Into(Call):
     """A draw straight into the memory of the result."""
 
@@ -171,8 +176,9 @@ class Generator(Distributions):
         """
         options = (("dtype", np.dtype(dtype)),)
         if out is not None:
-            size = self._into(out, size, options[0][1])
-        return self._draw(_GAMMA, (shape,), size, None, options, out)
+            size = self._into(out, size, options[0][1], rows=True)
+        drawn = self._draw(_GAMMA, (shape,), size, None, options, out)
+        return _pythons(drawn) if size is None and not drawn.ndim else drawn
 
     def _standard(
         self, row: Distribution, size: Size, dtype: Any, out: Any, options: tuple[Any, ...] = ()
@@ -187,9 +193,7 @@ class Generator(Distributions):
             shape, target = self._into(out, size, dtype), out
         run = _Into(name, (), {"dtype": dtype, **dict(options)})
         drawn = self._op(name, run, [], target, 5.0 * math.prod(shape))
-        if size is not None or out is not None:
-            return drawn
-        return returned(drawn.astype(np.float64, copy=False))  # a Python float
+        return drawn if size is not None or out is not None else _pythons(drawn)
 
     def _draws(self, name: str, dtype: np.dtype[Any]) -> None:
         """Raises NumPy's error if a dtype is none that ``name`` draws."""

@@ -365,14 +365,19 @@ class Stream(Drawn):
         drawn = self._op(row.name, plan.run, ins, target, plan.cost)
         return returned(drawn) if size is None and out is None else drawn
 
-    def _into(self, out: Any, size: Size, dtype: np.dtype[Any]) -> tuple[int, ...]:
-        """The shape of what is drawn into ``out``, ours or NumPy's; NumPy's errors."""
+    def _into(
+        self, out: Any, size: Size, dtype: np.dtype[Any], rows: bool = False
+    ) -> tuple[int, ...]:
+        """The shape of what is drawn into ``out``, ours or NumPy's; NumPy's errors.
+
+        ``rows``: it has to be C-contiguous.
+        """
         shown = _rows.probe(_rows.out_array(out)) if isinstance(out, Tensor) else out
         right = isinstance(shown, np.ndarray) and shown.flags.forc and shown.flags.behaved
-        if not right or not shown.dtype.isnative:
+        if not right or not shown.dtype.isnative or (rows and not shown.flags.c_contiguous):
             raise ValueError(
-                "Supplied output array must be contiguous, writable, aligned, and in machine "
-                "byte-order."
+                f"Supplied output array must be {'C-' * rows}contiguous, writable, aligned, and in "
+                "machine byte-order."
             )
         if out.dtype != dtype:
             raise TypeError(

@@ -983,6 +983,36 @@ def not_captured():
 
 
 @case
+def a_push_without_values():
+    kv = la.kvstore.create("dist_sync")
+    kv.init("w", la.zeros(3))
+    x, got = la.ones(3), la.empty(3)
+    if D.rank() == 0:
+        broken(x)
+        with contextlib.suppress(ValueError):
+            x.wait_to_read()
+
+    # inside of a `try`, where ops raise what their operands hold
+    def pushed():
+        kv.push("w", x)
+        kv.pull("w", out=got)
+        got.wait_to_read()
+
+    def begun():
+        kv.init("v", x)
+        kv.pull("v", out=got)
+        got.wait_to_read()
+
+    for call in (pushed, begun):
+        if D.rank() == 0:
+            raises(ValueError, call, "no such value")
+        else:
+            raises(D.RankError, call, "rank 0", "no such value")
+    kv.pushpull("w", la.ones(3), got)
+    same(got, np.full(3, float(D.size())))
+
+
+@case
 def key_value_store():
     kv = la.kvstore.create("dist_sync")
     assert (kv.rank, kv.num_workers) == (D.rank(), D.size())

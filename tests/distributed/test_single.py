@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import json
 import os
 import pickle
 import queue
@@ -527,6 +528,18 @@ def test_a_kvstore_that_refuses_has_changed_nothing():
     assert [x.tolist() for x in out] == [[1, 1], [1, 1], [1, 2]]
     kv.broadcast("c", la.ones(2), first)
     assert first.tolist() == [1, 1]
+
+
+def test_results_of_scalars_are_scalars_also_several():
+    sums = [la.ones(3).sum(), la.arange(3.0).mean()]
+    for found in (D.allreduce(sums), [D.allreduce(x) for x in sums], D.broadcast(sums)):
+        assert [type(x) for x in found] == [type(x) for x in sums]
+        assert json.dumps(found[0]) == "3.0"
+    to = la.zeros(())
+    first, second = D.allreduce([sums[0], la.array(2.0)], out=[to, None])
+    assert first is to and to.item() == 3
+    second += 1
+    assert second.item() == 3
 
 
 def test_a_kvstore_begun_with_a_scalar():

@@ -161,6 +161,56 @@ def test_a_pickled_array_is_loaded(tmp_path):
         la.load(path, allow_pickle=True)
 
 
+def test_a_pickle_is_not_mapped(tmp_path):
+    path = tmp_path / "a.pickle"
+    np.arange(3).dump(path)
+    for xp in (np, la):
+        assert xp.load(path, mmap_mode="r", allow_pickle=True).tolist() == [0, 1, 2]
+
+
+@pytest.mark.host
+def test_the_memory_that_was_read_into_is_the_arrays(tmp_path):
+    values = np.random.default_rng(0).random((300, 400))
+    np.save(tmp_path / "c.npy", values)
+    np.save(tmp_path / "f.npy", np.asfortranarray(values))
+    np.savez(tmp_path / "x.npz", values)
+    values.tofile(tmp_path / "bytes")
+    la.waitall()
+
+    def taken():
+        stats = la.storage.pool_stats()
+        return stats["hits"] + stats["misses"]
+
+    before, in_use = taken(), la.storage.pool_stats()["in_use"]
+    read = [
+        la.load(tmp_path / "c.npy"),
+        la.load(tmp_path / "f.npy"),
+        la.load(tmp_path / "x.npz")["arr_0"],
+        la.load(io.BytesIO((tmp_path / "c.npy").read_bytes())),
+        la.fromfile(tmp_path / "bytes").reshape(300, 400),
+    ]
+    assert taken() == before  # the pool has given none
+    assert la.storage.pool_stats()["in_use"] >= in_use + len(read) * values.nbytes  # but counts it
+    assert read[1].strides == (8, 2400)
+    for x in read:
+        x += 1
+        assert (x.asnumpy() == values + 1).all()
+    del read, x
+    la.waitall()
+    assert la.storage.pool_stats()["in_use"] == in_use
+
+
+def test_an_archive_in_a_file_that_denies_that_it_can_seek():
+    class Denies(io.BytesIO):
+        def seekable(self):
+            return False
+
+    file = Denies()
+    np.savez(file, a=np.arange(3))
+    file.seek(0)
+    assert la.load(file)["a"].tolist() == [0, 1, 2]
+
+
 def test_arrays_one_after_another(tmp_path):
     path = tmp_path / "a.npy"
     with path.open("wb") as file:

@@ -197,7 +197,8 @@ def test_summary_compares_with_the_memory():
     text = la.profiler.summary()
     found = re.search(r"3 times .*: add at .*; moves ([\d.]+) GB/s, (\d+) % of memory's", text)
     assert found
-    assert int(found[2]) == pytest.approx(1e11 * float(found[1]) / bandwidth(), abs=1)
+    digits = 5e9 / bandwidth()  # what the rate's one decimal leaves open
+    assert int(found[2]) == pytest.approx(1e11 * float(found[1]) / bandwidth(), abs=1 + digits)
 
 
 def test_nested_waits_and_operators_count_once():
