@@ -431,8 +431,13 @@ cdef bint is_like(PyObject** args, size_t flags, PyObject* names) except -1:
     """Whether the call of a function that creates has a ``like`` whose class answers it."""
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
     for i in range(len(<tuple>names)):
-        if (<tuple>names)[i] == "like" and is_derived(<object>args[n + i]):
-            return answers(<object>args[n + i])
+        if (<tuple>names)[i] == "like":
+            like = <object>args[n + i]
+            if like is None or isinstance(like, np.ndarray) or isinstance(like, Tensor) and not is_derived(like):
+                return False
+            if not hasattr(type(like), "__array_function__"):
+                raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
+            return not is_derived(like) or answers(like)
     return False
 
 
