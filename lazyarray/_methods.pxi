@@ -364,7 +364,8 @@ cdef class Methods(Operators):
         Returns: None.
         Raises: ValueError if the array is read-only, or if ``value`` is not one number.
         """
-        if isinstance(value, (list, tuple, range)) or getattr(value, "ndim", 0):
+        cdef bint numbers = isinstance(value, (Tensor, np.ndarray, np.generic, str, bytes))
+        if getattr(value, "ndim", 0) or PySequence_Check(value) and not numbers:
             raise ValueError("setting an array element with a sequence.")
         store_item(self, value)
 

@@ -1,5 +1,6 @@
 """Numbers of every kind stored in arrays of every dtype, where NumPy stores them, or its errors."""
 
+import array
 import warnings
 
 import numpy as np
@@ -81,7 +82,11 @@ def test_underflow_is_told():
 
 
 @pytest.mark.parametrize(
-    "value", [[1], (1, 2, 3), range(3), np.ones(1), np.ones(3), np.ones((1, 1)), la.ones(3)]
+    "value",
+    [
+        *([1], (1, 2, 3), range(3), np.ones(1), np.ones(3), np.ones((1, 1)), la.ones(3)),
+        *(array.array("d", [1, 2, 3]), bytearray(3), memoryview(b"abc"), np.poly1d([1, 2, 3])),
+    ],
 )
 def test_an_array_is_filled_with_one_number_only(value):
     x = la.arange(3.0)
