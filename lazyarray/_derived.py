@@ -221,14 +221,13 @@ class Derived(NDArray):
         if asks(*operands) or (asks(self) and asks(*operands, others=True)):
             return NotImplemented  # as NumPy's: the class says it itself, or nobody does
         ufunc = getattr(ufunc, "ufunc", ufunc)  # super() is told of ours, too
-        first = next((x for x in inputs if isinstance(x, Derived)), None)
         plain = [NDArray.view(x, type=NDArray) if isinstance(x, Derived) else x for x in inputs]
         result = NDArray.__array_ufunc__(self, ufunc, method, *plain, **kwargs)
         if method == "__call__" and "out" in kwargs:
             return self._as_outputs(result, ufunc, inputs, kwargs["out"])
-        if first is None or "out" in kwargs:
+        if "out" in kwargs:
             return result
-        return first._wrapped(result, (ufunc, inputs, 0) if method == "__call__" else None)
+        return _wrapped(result, ufunc, inputs, method == "__call__")
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """A call of a function, which is done as if no class had anything to say of it."""
@@ -281,6 +280,14 @@ def _array_wrap(self: Any, array: Any, context: Any = None, return_scalar: bool 
     if isinstance(self, Derived):
         return self._like(array)
     return array[()] if return_scalar and array.ndim == 0 else array
+
+
+def _wrapped(result: Any, ufunc: Any, operands: tuple[Any, ...], called: bool = True) -> Any:
+    """The result of a ufunc, as one of the class that NumPy makes it one of."""
+    wrapper: Any = _rows.wrapper_of(operands)
+    if wrapper is None:
+        return result
+    return wrapper._wrapped(result, (ufunc, operands, 0) if called else None)
 
 
 def _plain(x: Any) -> Any:
@@ -421,7 +428,7 @@ def _operator(name: str, row: Any, reflected: bool) -> Callable[..., Any]:
     def method(self: Any, *others: Any) -> Any:
         operands = ((*others, self) if reflected else (self, *others))[: ufunc.nin]
         if not asks(self, *others) or (len(others) > 1 and others[1] is not None):
-            return self._wrapped(base(self, *others), (ufunc, operands, 0))
+            return _wrapped(base(self, *others), ufunc, operands)
         if others and not reflected and _defers(self, others[0]):
             return NotImplemented
         if power and (short := power_row(self, others[0])) is not None:

@@ -173,7 +173,8 @@ cdef class Methods(Operators):
             type: the class of the view; None: NDArray.
         Returns: an array on the same memory; its last axis has another length if elements have
             another size.
-        A dtype that lazyarray does not hold, or for which the memory is not aligned, gives a NumPy array of it.
+        A dtype that lazyarray does not hold, or for which the memory is not aligned, gives a NumPy array of it;
+        a class of NumPy's (``np.matrix``, ``np.ma.MaskedArray``) one of the class.
         Raises: ValueError if the last axis can't be divided so, or for another class; TypeError for
             what is no dtype.
         """
@@ -182,7 +183,11 @@ cdef class Methods(Operators):
         if type is not None and not (isinstance(type, _Type) and issubclass(type, (Tensor, np.ndarray))):
             raise ValueError("Type must be a sub-type of ndarray type")
         cdef Tensor t
+        cdef tuple given = (dtype,)
         try:
+            if type is not None and type is not np.ndarray and issubclass(type, np.ndarray):
+                given = (self.dtype if dtype is None else dtype, type)
+                raise Unheld(f"lazyarray has no {type.__name__}")
             t = viewed_as(self, dtype)
             if t is None:
                 t = functions.view(self, dtype)
@@ -190,7 +195,8 @@ cdef class Methods(Operators):
                 return t
             return of_class(t, type, self)
         except Unheld:  # on the same memory, too
-            return _share.export(self, "?view()").view(dtype)
+            ops._differentiable.refuse("view", self)
+            return _share.export(self, "?view()").view(*given)
 
     @property
     def flat(self):
@@ -358,7 +364,8 @@ cdef class Methods(Operators):
         Returns: None.
         Raises: ValueError if the array is read-only, or if ``value`` is not one number.
         """
-        if isinstance(value, (list, tuple, range)) or getattr(value, "ndim", 0):
+        cdef bint numbers = isinstance(value, (Tensor, np.ndarray, np.generic, str, bytes))
+        if getattr(value, "ndim", 0) or PySequence_Check(value) and not numbers:
             raise ValueError("setting an array element with a sequence.")
         store_item(self, value)
 

@@ -159,7 +159,10 @@ def stacked(obj: Any, dtype: Any) -> NDArray:
     place = next(o.device for o in parts if isinstance(o, Tensor))
     result = _rows.empty((len(parts), *shape), dtype, place)
     for i, part in enumerate(parts):
-        _rows.assign_to(result[i : i + 1], part)
+        if result.ndim == 1 and np.dtype(dtype).kind in "iu":
+            result[i] = part  # a number that is none of the dtype's is an error
+        else:
+            _rows.assign_to(result[i : i + 1], part)
     return result
 
 

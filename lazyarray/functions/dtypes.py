@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from lazyarray.context import as_device
 from lazyarray.functions._checks import is_scalar
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.lazy._lazy import Tensor, Unheld, returned
 from lazyarray.ops import _rows
 from lazyarray.ops._layout import gil_op, values
 
@@ -151,7 +152,10 @@ def _known(a: Any, what: str) -> Any:
     a = _rows.own_array(a)
     if isinstance(a, Tensor) or hasattr(a, what):
         return a
-    return _rows.asarray(a) if _rows.holds_arrays(a) else np.asanyarray(a)
+    if _rows.holds_arrays(a):
+        with suppress(Unheld):
+            return _rows.asarray(a)
+    return np.asanyarray(a)
 
 
 def shape(a: ArrayLike) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from lazyarray.ops._rows import (
     call,
     dtype_of,
     full,
+    mask_of,
     normalize_axes,
     out_array,
     reduced_like,
@@ -239,8 +240,11 @@ def _moment(
     function = getattr(np, name)
     if isinstance(middle, (int, float, complex)):  # as a number its dtype would not count
         middle = asarray(middle, x.device).astype(np.result_type(x.dtype, middle))
-    if where is not None and not isinstance(where, (Tensor, np.ndarray)):
-        where = np.asarray(where, np.bool_)
+    if where is not None:
+        if not isinstance(where, (Tensor, np.ndarray)):
+            where = np.asarray(where, np.bool_)
+        np.broadcast_to(np.broadcast_to(True, where.shape), x.shape)  # NumPy's error, if any
+        where = mask_of(where, x.device)
     others = {k: v for k, v in (("mean", middle), ("where", where)) if v is not None}
     inputs = [x, *[asarray(v, x.device) for v in others.values()]]
     if middle is not None:

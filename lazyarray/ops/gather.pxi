@@ -159,12 +159,12 @@ def _note_scatter(g, index, out, axis):
 
 
 cdef Tensor host_index(object index, npy_intp n, int axis, CDevice device):
-    """A NumPy integer array as indices; IndexError at once if one is out of bounds."""
+    """A NumPy integer array as indices, in its order in memory; IndexError at once if one is out of bounds."""
     cdef cnp.ndarray a = index
     if a.dtype.kind not in "iu" or a.dtype.char in "LQ":
         return None
-    if a.dtype != np.intp or not cnp.PyArray_ISCARRAY_RO(a):
-        a = np.array(a, np.intp, order="C")
+    if a.dtype != np.intp or not (cnp.PyArray_ISCARRAY_RO(a) or cnp.PyArray_ISFARRAY_RO(a)):
+        a = np.array(a, np.intp)
     cdef npy_intp* p = <npy_intp*>cnp.PyArray_DATA(a)
     cdef npy_intp i
     for i in range(cnp.PyArray_SIZE(a)):
@@ -263,4 +263,23 @@ cdef Tensor gathered(Tensor x, object key):
             return gathered_at(x, key)
         key = (<tuple>key)[0]
     index = as_indices(key, x, 0) if x.v.layout.ndim else None
-    return None if index is None else gather(x, index, 0, 0)
+    if index is None:
+        return None
+    return gather(x, index, 0, 0) if x.v.layout.ndim > 1 or in_c_order(index) else gathered_as(x, index)
+
+
+cdef Tensor gathered_as(Tensor x, Tensor index):
+    """A vector's elements at indices in another order than C: as NumPy's, the result lies as the indices do."""
+    cdef int order[kMaxDims]
+    cdef int back[kMaxDims]
+    cdef int i, n = index.v.layout.ndim
+    for i in range(n):
+        order[i] = i
+    slowest_first(&index.v.layout, index.v.itemsize(), order)
+    for i in range(n):
+        back[order[i]] = i
+    cdef Tensor found = gather(x, permuted(index, n, order), 0, 0)
+    if found is None or recording() or capturing():
+        return None if found is None else permuted(found, n, back)
+    found.v.layout = permuted(found, n, back).v.layout  # nobody knows it yet
+    return found

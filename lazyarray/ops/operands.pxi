@@ -94,9 +94,14 @@ cdef object converted_operand(object o):
     """A NumPy array of an operand that NumPy makes one of: a sequence, a number, a date; else None."""
     if isinstance(o, (str, bytes)) or has_own_way(o):
         return None
-    if not PySequence_Check(o) and not isinstance(o, _taught["numbers"]):
+    if not PySequence_Check(o) and not isinstance(o, _taught["numbers"]) and not lends_memory(o):
         return None
     return np.asarray(o)
+
+
+cdef bint lends_memory(object o) except -1:
+    """Whether NumPy makes an array of an object by what it tells of its memory."""
+    return not isinstance(o, type) and (hasattr(o, "__array_interface__") or hasattr(o, "__array_struct__"))
 
 
 cdef bint is_operand(object o):
@@ -123,7 +128,7 @@ cdef bint goes_first(object o, Tensor x) except -1:
 cdef bint is_foreign(object o):
     """Whether `o` is of a type with its own idea of what ufuncs do: pandas' Series, say; a GPU's array is an operand."""
     return not isinstance(o, Tensor) and code_of_scalar(o) < 0 and not isinstance(o, _operand_types) \
-        and getattr(o, "__array_ufunc__", None) is not None and not hasattr(o, "__cuda_array_interface__")
+        and not isinstance(o, type) and getattr(o, "__array_ufunc__", None) is not None and not hasattr(o, "__cuda_array_interface__")
 
 
 cdef int _ufunc_calls = 0
@@ -214,7 +219,7 @@ cdef Tensor from_values(object o, object dtype, CDevice device, bint copy):
     if is_sequence(o) and holds_tensors(o):
         t = of_sequence(o, dtype) if device == cpu0() else None
         return _taught["stack"](o, dtype) if t is None else t
-    if not isinstance(o, np.ndarray) and hasattr(o, "__cuda_array_interface__"):
+    if not isinstance(o, (np.ndarray, type)) and hasattr(o, "__cuda_array_interface__"):
         return from_gpu(o, dtype, device)
     if is_of_others(o) and dtype is None:
         raise Unheld(f"lazyarray has no {type(o).__name__}: its functions hand those to NumPy")

@@ -83,6 +83,24 @@ def expect_derived(kind, keep, wrapped, drop, numbers, wrap):
     derived_made = True
 
 
+def wrapper_of(tuple operands):
+    """The operand whose class the result of a ufunc is of, as NumPy chooses it; None: it is of no derived one.
+
+    The first with the greatest ``__array_priority__``; before arrays of no derived class where they are alike.
+    """
+    cdef double priority, greatest = 0
+    cdef object found = None
+    cdef bint any_yet = False, derived
+    for o in operands:
+        derived = isinstance(o, _derived)
+        if not derived and (not isinstance(o, (Tensor, np.ndarray)) or is_tensor(o) and is_scalar(<Tensor>o)):
+            continue
+        priority = priority_of(o) if derived else 0
+        if not any_yet or priority > greatest or derived and found is None and priority == greatest == 0:
+            any_yet, greatest, found = True, priority, o if derived else None
+    return found
+
+
 cdef tuple _of_the_second = (np.compress, np.extract)  # whose results are of their second operand's class
 
 
@@ -113,17 +131,15 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
         n = min(n, 1) if keeps else 0
         if n and host in _number_class and (not is_tensor(<object>result) or is_scalar(<Tensor>result)):
             n = 0
-    for i in range(n):
-        if isinstance(<object>args[i], _derived):
-            if names is not NULL and "out" in <tuple>names:
-                return result  # what the program gave
-            if isinstance(host, np.ufunc):
-                found = (<object>args[i])._wrapped(<object>result, (host, tuple_of(args, n), 0))
-            elif host in _wrap_class:
-                found = (<object>args[i])._wrapped(<object>result)
-            else:
-                found = (<object>args[i])._like(<object>result)
-            break
+    if n and isinstance(host, np.ufunc):
+        wrapper = wrapper_of(tuple_of(args, n))
+        if wrapper is not None:
+            found = wrapper._wrapped(<object>result, (host, tuple_of(args, n), 0))
+    elif n and isinstance(<object>args[0], _derived):
+        if names is not NULL and "out" in <tuple>names:
+            return result  # what the program gave
+        way = (<object>args[0])._wrapped if host in _wrap_class else (<object>args[0])._like
+        found = way(<object>result)
     if found is None:
         return result
     Py_INCREF(found)
@@ -415,8 +431,13 @@ cdef bint is_like(PyObject** args, size_t flags, PyObject* names) except -1:
     """Whether the call of a function that creates has a ``like`` whose class answers it."""
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
     for i in range(len(<tuple>names)):
-        if (<tuple>names)[i] == "like" and is_derived(<object>args[n + i]):
-            return answers(<object>args[n + i])
+        if (<tuple>names)[i] == "like":
+            like = <object>args[n + i]
+            if like is None or isinstance(like, np.ndarray) or isinstance(like, Tensor) and not is_derived(like):
+                return False
+            if not hasattr(type(like), "__array_function__"):
+                raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
+            return not is_derived(like) or answers(like)
     return False
 
 

@@ -188,9 +188,9 @@ cdef class MatMul(Row):
             if found is not NotImplemented:
                 return found
             if out is None and (isinstance(a, _derived) or isinstance(b, _derived)):
-                first, plain = a if isinstance(a, _derived) else b, type_object(type_of_arrays())
+                wrapper, plain = wrapper_of((a, b)), type_object(type_of_arrays())
                 found = self(*[o.view(plain) if isinstance(o, _derived) else o for o in (a, b)], **rest)
-                return first._wrapped(found, (self.ufunc, (a, b), 0))
+                return found if wrapper is None else wrapper._wrapped(found, (self.ufunc, (a, b), 0))
         if rest:
             unknown = {name: value for name, value in rest.items() if name not in _RARER}
             if unknown:

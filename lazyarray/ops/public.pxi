@@ -91,7 +91,7 @@ cdef inline PyObject* called(Public self, vectorcallfunc own, PyObject** args, s
             or self.asks and PyVectorcall_NARGS(flags) and asks_its_class(<object>args[0]):
         if not passes(self):
             return asked_of_class(self, args, flags, names)
-    elif derived_made and self.creates and names is not NULL and is_like(args, flags, names):
+    elif self.creates and names is not NULL and is_like(args, flags, names):
         return asked_of_like(self, args, flags, names)
     if derived_made and 0 <= self.owner_at < PyVectorcall_NARGS(flags) and is_derived(<object>args[self.owner_at]):
         return of_method(self.host, args, flags, names)

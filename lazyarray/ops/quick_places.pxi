@@ -74,12 +74,21 @@ cdef inline bint lie_on(Chunk* c, const char* p, npy_intp n, npy_intp step, npy_
 
 
 cdef Tensor picked_elements(Tensor x, object key):
-    """``x[i, j]`` for an index of each axis, numbers or vectors of one length; None for other keys."""
+    """``x[i, j]`` for an index of each axis, numbers or vectors of one length; None for other keys.
+
+    Or of a vector ``x[i]`` for an array of any shape whose elements lie in a row.
+    """
     cdef Places p
-    cdef Tensor out
+    cdef Tensor out, shaped = None
+    if is_tensor(key) and x.v.layout.ndim == 1 and (<Tensor>key).v.layout.ndim > 1 and contiguous(<Tensor>key):
+        shaped = <Tensor>key
+        key = raveled(shaped)
     if not places_of(&p, x, key, False):
         return None
-    out = empty_like_shape(x.v.dtype, 1, &p.n, cpu0())
+    if shaped is None:
+        out = empty_like_shape(x.v.dtype, 1, &p.n, cpu0())
+    else:
+        out = empty_like_shape(x.v.dtype, shaped.v.layout.ndim, shaped.v.layout.shape(), cpu0())
     if not out.v.chunk.allocate():
         return None
     pick_places(x.v.itemsize(), out.v.chunk.data, x.v.elements(), p, x.v.layout)

@@ -392,8 +392,10 @@ cdef class Reduction(Row):
         if starts:
             if isinstance(initial, Tensor):
                 ins.append(initial)
+            elif initial is None:
+                kwargs["initial"] = None
             else:
-                kwargs["initial"] = initial
+                kwargs["initial"] = number_of(initial, code)
         if where is not None:
             ins.append(where)
         ufunc = self.ufunc
@@ -461,6 +463,13 @@ cdef int deliver_values(Tensor out, Tensor result, Tensor values) except -1:
         with paused():
             assign(out, values)
     return 0
+
+
+cdef object number_of(object value, int code):
+    """A number of that dtype, as NumPy makes it of whatever starts a reduction; its error, if it makes none."""
+    place = np.empty((), np_dtype(code))
+    place[()] = value
+    return place[()]
 
 
 def _note_reduction(name, x, result, axes, where, initial):

@@ -27,3 +27,15 @@ def test_dtypes():
     assert la.broadcast_shapes((1, 2), (3, 1)) == (3, 2)
     with pytest.raises(ValueError):
         la.broadcast_shapes((2,), (3,))
+
+
+@pytest.mark.filterwarnings("ignore::lazyarray.HostArrayWarning")
+@pytest.mark.parametrize("other", ["a", None, 2**70, [1]])
+def test_shapes_of_lists_that_no_array_here_holds(other):
+    made = [[m.ones(2)[0], other] for m in (np, la)]
+    for name in ("shape", "ndim", "size"):
+        if other != [1]:
+            assert getattr(la, name)(made[1]) == getattr(np, name)(made[0])
+            continue
+        with pytest.raises(ValueError):
+            getattr(la, name)(made[1])

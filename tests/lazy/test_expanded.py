@@ -265,3 +265,21 @@ def test_zeros_have_the_signs_of_the_loop_that_numpys_buffers_choose(name, rows,
     row = np.where(numbers(columns, 3) < 0, -0.0, 0.0).astype("f4")
     for a, b in ((zeros, row), (row, zeros)):
         same(getattr(la, name)(la.array(a), la.array(b)), getattr(np, name)(a, b))
+
+
+@pytest.mark.parametrize("rows", [1, 7, 8, 9, 5000])
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "D"])
+def test_rows_of_nothing(dtype, rows):
+    """As many points are compared with a list that happens to be empty."""
+    x = np.ones(rows, dtype)
+    for name in ("equal", "add", "hypot", "logical_and", "copysign", "power"):
+        for shape in ((rows, 1), (1, rows, 1)):
+            for none in (x[:0], np.ones((1, 0), "f4")):
+                for a, b in ((x.reshape(shape), none), (none, x.reshape(shape))):
+                    with contextlib.suppress(TypeError):  # no loop for the dtype
+                        want = getattr(np, name)(a, b)
+                        same(getattr(la, name)(la.array(a), la.array(b)), want)
+                        same(
+                            getattr(la, name)(la.array(a) + 0, la.array(b)),
+                            getattr(np, name)(a + 0, b),
+                        )

@@ -167,3 +167,53 @@ def test_picking_along_an_inner_axis(rows, many):
         index[many // 2] = 40
         with pytest.raises(IndexError, match="index 40 is out of bounds for axis 2 with size 40"):
             la.take(la.array(a), la.array(index), axis=2).wait_to_read()
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (300, 200), (5, 4, 30)])
+def test_elements_lie_as_their_indices_do(shape, direct):
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal(1000)
+    a, index = la.array(x), rng.integers(-1000, 1000, shape)
+    turned = [lambda i: i.T, lambda i: i.T[::-1], lambda i: i.swapaxes(0, 1), lambda i: i]
+    turned += [lambda i: i[::2].T, lambda i: i.astype("i4").T]
+    for turn in turned:
+        want = x[turn(index)]
+        for got in (a[turn(la.array(index))], a[turn(index)], a[turn(la.array(index) + 0),]):
+            same(got, want)
+            assert got.strides == want.strides and got.base is None
+            assert got.sum().item() == want.sum()
+    a.attach_grad()
+    with la.autograd.record():
+        got = (a[la.array(index).T] * la.arange(index.size).reshape(index.T.shape)).sum()
+    got.backward()
+    want = np.zeros(1000)
+    np.add.at(want, index.T, np.arange(index.size).reshape(index.T.shape))
+    np.testing.assert_array_equal(a.grad.asnumpy(), want)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (9, 1), (1, 1), (0, 3), (2, 1, 4), (40, 30)])
+@pytest.mark.parametrize("dtype", ["?", "i2", "f8", "G"])
+def test_elements_of_a_table(shape, dtype, direct):
+    rng = np.random.default_rng(4)
+    x = (rng.random(100) * 50).astype(dtype)
+    a, index = la.array(x), rng.integers(-100, 100, shape)
+    for i in (index, index[::-1], index[:, :, None]):
+        k = la.array(i)
+        for got, want in (
+            (a[k], x[i]),
+            (la.take(a, k), np.take(x, i)),
+            (a[::2][k // 2], x[::2][i // 2]),
+        ):
+            same(got, want)
+            assert got.base is None and not la.shares_memory(got, a)
+        assert (la.array(np.ascontiguousarray(i)) == k).all()  # as it was
+    if index.size:
+        index.flat[-1] = 100
+        with pytest.raises(IndexError, match="index 100 is out of bounds for axis 0 with size 100"):
+            a[la.array(index)].wait_to_read()
+    if dtype == "f8":
+        a.attach_grad()
+        with la.autograd.record():
+            total = a[k].sum()
+        total.backward()
+        assert a.grad.sum() == k.size

@@ -476,6 +476,22 @@ def test_a_view_that_is_not_aligned_is_numpys_of_the_same_memory():
     assert x[1:9].tolist() == [1, 1, 1, 1, 1, 1, 1, 65]
 
 
+@pytest.mark.host  # NumPy's array on our memory
+@pytest.mark.parametrize("kind", [np.matrix, np.ma.MaskedArray, np.recarray, np.memmap])
+def test_a_view_of_a_class_of_numpys_is_of_that_class(kind):
+    x = la.arange(6.0).reshape(2, 3)
+    for view in (x.view(kind), x.view(type=kind), x.view("f8", kind), (x + 0).view(kind)):
+        assert type(view) is kind and np.array_equal(view, np.arange(6.0).reshape(2, 3))
+    assert type(x.view("i8", kind)) is kind and x.view("i8", kind).dtype == "i8"
+    view = x.view(kind)
+    view[1, 1] = 9
+    assert x[1, 1] == 9
+    with la.autograd.record():
+        x.attach_grad()
+        with pytest.raises(NotImplementedError, match="view"):
+            x.view(kind)
+
+
 def test_astype_of_the_same_value():
     x = la.array([1.0, 2.0])
     if np.lib.NumpyVersion(np.__version__) < "2.4.0":

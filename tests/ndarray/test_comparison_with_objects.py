@@ -37,7 +37,7 @@ class HasPriority:
 
 THINGS = [None, "a", b"x", Plain(), Plain, {1}, frozenset(), {1: 2}, range(1, 3), iter([1]), len]
 THINGS += [int, ..., NotImplemented, slice(1), IsTwo(), HasPriority(), unittest.mock.ANY]
-THINGS += [np.float32, [1, 2]]
+THINGS += [np.float32, [1, 2], la.ndarray, la.NDArray]
 ARRAYS = {
     "vector": lambda xp: xp.array([1, 2]),
     "scalar": lambda xp: xp.array([1, 2])[1],
@@ -94,3 +94,33 @@ def test_a_class_may_have_another_answer_for_unequal_alone():
     np.testing.assert_array_equal(np.asarray(x != Odd()), a != Odd())
     np.testing.assert_array_equal(np.asarray(x == Odd()), a == Odd())
     assert bool(x[1] != Odd()) is bool(a[1] != Odd())
+
+
+class Lends:
+    """Tells of memory, as pictures do, and is no sequence."""
+
+    def __init__(self, name, values):
+        self.__dict__[name] = getattr(values, name)
+
+
+@pytest.mark.parametrize("name", ["__array_interface__", "__array_struct__"])
+def test_what_tells_of_its_memory_is_an_array(name):
+    memory = np.array([1.0, 5.0, 2.0])
+    for make in (lambda xp: xp.array([1.0, 2.0, 2.0]), lambda xp: xp.array([1.0, 2.0])[1]):
+        for call in (*OPERATIONS, lambda x, o: x + o, lambda x, o: x < o, lambda x, o: o * x):
+            got, want = (call(make(xp), Lends(name, memory)) for xp in (la, np))
+            assert got.dtype == want.dtype and got.tolist() == want.tolist()
+
+
+@pytest.mark.parametrize("kind", [np.ndarray, np.float64, la.ndarray, la.NDArray])
+def test_a_class_of_arrays_is_no_array(kind):
+    x = la.ones(2)
+    for call in (
+        lambda: x + kind,
+        lambda: kind * x,
+        lambda: la.sqrt(kind),
+        lambda: la.add(x, kind),
+    ):
+        with pytest.raises(TypeError):
+            call()
+    assert la.array([kind]).dtype == object

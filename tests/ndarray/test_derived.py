@@ -73,7 +73,13 @@ def classes(xp):
         def __array_wrap__(self, made):
             return "one", made.view(xp.ndarray)
 
-    kinds = (Plain, Info, Sevens, Owner, Twice, Counted, Numbers, Wrapped, Two, One)
+    class High(xp.ndarray):
+        __array_priority__ = 10
+
+    class Low(xp.ndarray):
+        __array_priority__ = -1
+
+    kinds = (Plain, Info, Sevens, Owner, Twice, Counted, Numbers, Wrapped, Two, One, High, Low)
     return {c.__name__: c for c in kinds}
 
 
@@ -131,6 +137,23 @@ def test_classes_of_results(call):
         names = {"xp": xp, "copy": copy, **CLASSES[xp]}
         names["w"] = xp.arange(1.0, 7.0).reshape(2, 3).view(names["Plain"])
         found.append(told(eval(call, names)))
+    assert found[0] == found[1]
+
+
+PRIORITIES = """w + h | h + w | w ** h | xp.add(w, h) | xp.add(h, w) | w > h | divmod(w, h) | w @ h.T | xp.matmul(w, h.T)
+w + n | n + w | o + n | n + o | n + h | xp.hypot(n, o) | -n | n.sum(0) | n + 1 | xp.matmul(n, o.T) | n @ h.T
+o + w | w + o | n + n | np.add(w, h) | np.add(n, o) | np.ones((2, 3)) + n | n + np.ones((2, 3)) | np.add(n, n)
+xp.add(w, h, out=o) | operator.iadd(w, h) | xp.modf(n) | w + h + n | 2 * n | w[0, 0] + n"""  # noqa: E501
+
+
+@pytest.mark.parametrize("call", calls(PRIORITIES))
+def test_the_class_of_a_ufuncs_result_is_the_operands_of_the_greatest_priority(call):
+    found = []
+    for xp in (np, la):
+        o = xp.arange(1.0, 7.0).reshape(2, 3)
+        views = [o.view(CLASSES[xp][name]) for name in ("Plain", "High", "Low")]
+        names = dict(zip("whn", views, strict=True))
+        found.append(told(eval(call, {"xp": xp, "np": np, "operator": operator, "o": o, **names})))
     assert found[0] == found[1]
 
 

@@ -1,5 +1,6 @@
 """Numbers of every kind stored in arrays of every dtype, where NumPy stores them, or its errors."""
 
+import array
 import warnings
 
 import numpy as np
@@ -81,7 +82,11 @@ def test_underflow_is_told():
 
 
 @pytest.mark.parametrize(
-    "value", [[1], (1, 2, 3), range(3), np.ones(1), np.ones(3), np.ones((1, 1)), la.ones(3)]
+    "value",
+    [
+        *([1], (1, 2, 3), range(3), np.ones(1), np.ones(3), np.ones((1, 1)), la.ones(3)),
+        *(array.array("d", [1, 2, 3]), bytearray(3), memoryview(b"abc"), np.poly1d([1, 2, 3])),
+    ],
 )
 def test_an_array_is_filled_with_one_number_only(value):
     x = la.arange(3.0)
@@ -106,3 +111,25 @@ def test_floats_of_a_class_that_says_itself_what_it_is():
         if dtype != "c16":
             assert (y * h).tolist() == (x * h).tolist()
             assert la.maximum(y, h).tolist() == np.maximum(x, h).tolist()
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("value", [np.nan, 1e30, 300.0, 2.5, -1.0])
+@pytest.mark.parametrize("dtype", ["i1", "i8", "u1"])
+def test_a_list_of_scalars_of_a_program(value, dtype):
+    def outcome(m, make):
+        scalar = (m.ones(2) * value)[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return make(m, scalar).tolist()
+            except (ValueError, OverflowError) as error:
+                return type(error), str(error)
+
+    for make in (
+        lambda m, s: m.array([s], dtype),
+        lambda m, s: m.array([1, s], dtype),
+        lambda m, s: m.array([[1, 0], [0, s]], dtype),
+        lambda m, s: m.asarray((s, s), dtype),
+    ):
+        assert outcome(la, make) == outcome(np, make)

@@ -165,3 +165,35 @@ def test_overflow_is_told(function, dtype, n):
             function(np, a)
         with pytest.raises(FloatingPointError, match="overflow"):
             function(la, la.array(a)).asnumpy()
+
+
+@pytest.mark.parametrize("initial", [1j, "x", np.nan, [1, 2], 2**70, np.array([3.0]), object()])
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "nansum", "nanmax"])
+def test_what_is_no_number_to_start_from_is_refused_at_the_call(name, initial):
+    for dtype in "dlb?":
+        x, errors = np.ones(5, dtype), []
+        for m, values in ((np, x), (la, la.array(x))):
+            try:
+                with la.autograd.record():  # where nothing is waited for
+                    made = getattr(m, name)(values, initial=initial)
+                errors.append(repr(np.asarray(made)))
+            except Exception as error:  # any of them is compared
+                errors.append((type(error), str(error)))
+        assert errors[0] == errors[1]
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "mean", "std", "var"])
+def test_masks_of_other_shapes_are_refused_at_the_call(name):
+    first = {"initial": 1} if name == "max" else {}
+    for shape in ((3, 4), (5,), (12, 1, 1)):
+        with pytest.raises(ValueError), la.autograd.record():
+            getattr(la, name)(la.ones(12), where=la.ones(shape, dtype=bool), **first)
+    with pytest.raises(TypeError), la.autograd.record():
+        getattr(la, name)(la.ones(12), where=la.ones(12, dtype=int), **first)
+
+
+def test_a_number_to_start_from_is_read_at_the_call():
+    first = np.array(5.0)
+    total = la.sum(la.ones(100_000), initial=first)
+    first[...] = 7
+    assert total == 100_005

@@ -279,3 +279,25 @@ def test_numpys_arrays_on_the_left():
     assert isinstance(np.exp(x), la.NDArray) and isinstance(np.dot(host, x), la.NDArray)
     out = np.zeros((2, 2))
     assert np.dot(host, x, out) is out and out[1, 1] == (host @ host)[1, 1]
+
+
+LIKE = """array([1]) asarray(1) asanyarray(1) ascontiguousarray(1) asfortranarray(1) require(1) empty(3) full(3,1) ones(3)
+zeros(3) arange(3) eye(2) identity(2) tri(2) frombuffer(b"12345678") fromstring("1",sep=",") loadtxt(["1"])
+fromiter([1],int) fromfunction(abs,(2,))"""  # noqa: E501
+
+
+@pytest.mark.parametrize("call", LIKE.split())
+def test_like_is_asked_or_refused(call):
+    class Other:
+        def __array_function__(self, function, types, args, kwargs):
+            return function.__name__, types, args, kwargs
+
+    named = f"{call[:-1]}, like=like)"
+    for like in (1, [1.0], "x", 2.5):
+        for xp in (np, la):
+            with pytest.raises(TypeError, match="must be an array-like that implements"):
+                eval(f"xp.{named}", {"xp": xp, "like": like})
+    got, want = [eval(f"xp.{named}", {"xp": xp, "like": Other()}) for xp in (la, np)]
+    assert got[:3] == want[:3]  # (NumPy tells of its defaults, too)
+    for like in (None, np.ones(2), la.ones(2), la.ones(2)[0]):
+        assert isinstance(eval(f"la.{named}", {"la": la, "like": like}), la.NDArray)

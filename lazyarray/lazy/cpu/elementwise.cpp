@@ -81,6 +81,7 @@ static bool lengthened(const Kernel& kernel, const Block& b, void* data) {
 static void call_loops(const Kernel& kernel, const Block& b, void* data) {
   const int inner = b.ndim - 1;
   const npy_intp n = b.shape[inner];
+  if (n == 0) return;  // rows of nothing have no step from one to the next
   npy_intp steps[kMaxOperands];
   for (int k = 0; k < b.nop; ++k) steps[k] = b.strides[k][inner];
   if (inner > 0 && kernel.lines)
@@ -99,7 +100,7 @@ static void call_loops(const Kernel& kernel, const Block& b, void* data) {
     kernel.fn(args, &n, steps, data);
   };
   if (inner > 0) each(b, inner, call);
-  else if (n > 0) call(b.ptrs, nullptr);
+  else call(b.ptrs, nullptr);
 }
 
 Error* run_elementwise(Runtime& rt, Instr& in, const Block& b, bool* invalid) {
