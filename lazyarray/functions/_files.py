@@ -132,7 +132,7 @@ def read_npy(file: IO[bytes], how: Mapping[str, Any], rest: int | None = None) -
         if version not in ((1, 0), (2, 0), (3, 0)):
             raise Refused(f"it is of format version {version}")
         header = _NPY.read_array_header_1_0 if version == (1, 0) else _NPY.read_array_header_2_0
-        shape, _, dtype = header(file, max_header_size=how["max_header_size"])
+        shape, fortran, dtype = header(file, max_header_size=how["max_header_size"])
     except ValueError as exc:
         if "max_header_size" in str(exc):
             raise Refused(*exc.args) from None
@@ -154,6 +154,13 @@ def read_npy(file: IO[bytes], how: Mapping[str, Any], rest: int | None = None) -
             f"the file is cut short: {dtype} of shape {shape} are {need} bytes, and "
             f"{max(rest - (here - start), 0)} are there"
         )
+    if type(file) in (io.BufferedReader, io.BytesIO) and need and dtype.subdtype is None:
+        # NumPy would parse the header once more, which takes longer than to read a small array.
+        file.seek(here)
+        array = np.empty(shape[::-1] if fortran else shape, dtype)
+        if file.readinto(array.reshape(-1).view(np.uint8).data) != need:  # type: ignore[attr-defined]
+            raise ValueError("the file is cut short: somebody wrote to it meanwhile")
+        return array.T if fortran else array
     file.seek(start)
     return _NPY.read_array(file, **how)
 
