@@ -40,7 +40,7 @@ static bool lengthened(const Kernel& kernel, const Block& b, void* data) {
   const int inner = b.ndim - 1, outer = inner - 1;
   const npy_intp n = b.shape[inner], rows = b.shape[outer];
   const bool any_steps = kernel.any_order && !kernel.minds_still;
-  if (n >= kLongest || rows < kFewest || kernel.casts_range || kernel.nin > kInputs) return false;
+  if (n == 0 || n >= kLongest || rows < kFewest || kernel.casts_range || kernel.nin > kInputs) return false;
   if (!kernel.any_order && info(kernel.dtypes[0]).kind == 'c') return false;  // their bits depend on the number, too
   npy_intp steps[kMaxOperands], at_once = rows;
   bool written[kInputs] = {};
