@@ -257,7 +257,7 @@ cdef Tensor as_indices(object o, Tensor x, int axis):
 
 cdef Tensor gathered(Tensor x, object key):
     """``x[key]`` for integer arrays of axes in a row, one to three, and numbers; None for any other key."""
-    cdef Tensor index, found = None
+    cdef Tensor index, found
     cdef int axis = 0
     if type(key) is tuple:
         axis = len(<tuple>key) - 1
@@ -269,9 +269,10 @@ cdef Tensor gathered(Tensor x, object key):
     index = as_indices(key, x, axis) if axis < x.v.layout.ndim else None
     if index is None:
         return None
-    if not axis:
-        found = gather(x, index, 0, 0)
-    return found if found is not None else apart_gathered(x, index, axis)
+    if axis:
+        return apart_gathered(x, index, axis)
+    found = gather(x, index, 0, 0)
+    return found if found is not None else apart_gathered(x, index, 0)
 
 
 cdef Tensor apart_gathered(Tensor x, Tensor index, int axis):
