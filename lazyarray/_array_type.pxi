@@ -114,7 +114,7 @@ cdef class NDArray(Array):
             return
         cdef Tensor t = None if is_indices(key) else basic_view(self, key, &kind)
         if kind == INDEX_ADVANCED:
-            key = without_ranges(key)
+            key = plain_key(self, key)
             if stored_elements(self, key, value):
                 return
             plain = with_numbers(self, key, False)
@@ -124,7 +124,7 @@ cdef class NDArray(Array):
             elif split is not None and (not has_matrix(value)
                                         or 0 < axes_of_array(split[1]) < (<Tensor>split[0]).v.layout.ndim):
                 split[0][split[1]] = value
-            elif not masked_set(self, key, value) and not stored_at(self, key, value) \
+            elif not masked_set(self, key, value) and not stored_at(self, with_places(self, key, False), value) \
                     and not direct_set(self, key, value):
                 indexing.set(self, key, value)
         else:

@@ -79,21 +79,42 @@ cdef enum:
     _LONGEST_RANGE = 1_000_000
 
 
-cdef object without_ranges(object key):
-    """A key with arrays in the place of Python's ranges, and of tuples in it: the native ways know those."""
-    if type(key) is range:
-        return np.arange(key.start, key.stop, key.step) if len(key) <= _LONGEST_RANGE else key
-    if type(key) is tuple:
-        for part in <tuple>key:
-            if type(part) is range or type(part) is tuple:
-                return tuple([entry_of(part) for part in <tuple>key])
-    return key
+cdef object plain_key(Tensor x, object key):
+    """A key as the native ways know it: arrays for Python's ranges, and for tuples in it; slices for an ellipsis."""
+    cdef bint changes = False
+    cdef int dots = 0
+    if type(key) is not tuple:
+        return entry_of(key) if type(key) is range else key
+    for part in <tuple>key:
+        changes = changes or type(part) is range or type(part) is tuple
+        dots += part is Ellipsis
+    if changes:
+        key = tuple([entry_of(part) for part in <tuple>key])
+    return key if dots != 1 else without_dots(x, key)
+
+
+cdef tuple without_dots(Tensor x, tuple key):
+    """A key of slices, numbers and arrays with an ellipsis, which stands for some axes, by full slices."""
+    cdef int axes = x.v.layout.ndim, one, place = 0, at
+    cdef bint arrays = False
+    for at, part in enumerate(key):
+        if part is Ellipsis:
+            place = at
+            continue
+        one = axes_of_array(part)
+        arrays = arrays or one > 0
+        if not one and type(part) is not slice and type(part) is not int:
+            return key
+        axes -= max(one, 1) if is_mask(part) else 1
+    if not arrays or axes <= 0:
+        return key
+    return key[:place] + (_EVERYTHING,) * axes + key[place + 1:]
 
 
 cdef object entry_of(object part):
     """An entry of a key: a range or a tuple as an array or a list, as NumPy takes them, if that is simple."""
     if type(part) is range:
-        return without_ranges(part)
+        return np.arange(part.start, part.stop, part.step) if len(part) <= _LONGEST_RANGE else part
     if type(part) is tuple and part:
         first = (<tuple>part)[0]
         if type(first) is int:
@@ -169,10 +190,6 @@ cdef object with_numbers(Tensor x, object key, bint reads):
 
 
 cdef object _EVERYTHING = slice(None)
-
-
-cdef bint is_mask(object o) except -1:
-    return (<Tensor>o).v.dtype == D_BOOL if isinstance(o, Tensor) else type(o) is np.ndarray and o.dtype == np.bool_
 
 
 cdef int axes_of_array(object o) except -1:

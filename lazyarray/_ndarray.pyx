@@ -102,8 +102,8 @@ from lazyarray.lazy._lazy cimport (
 )
 from lazyarray.storage._storage cimport Chunk, need_memory
 from lazyarray.lazy._lazy cimport noting
-from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, call_of_ufunc, calls_ufuncs, converted, converted_operand, derived_made, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, goes_first, has_own_way, is_derived, is_foreign, is_held, is_operand, is_told, plain, masked_set, \
-    part_of, picked, picked_elements, raveled_in, reordered, reshaped, squeezed, store_item, stored_at, stored_elements, swapped, told_by_class, transposed, viewed_as
+from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, call_of_ufunc, calls_ufuncs, converted, converted_operand, derived_made, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, goes_first, has_own_way, is_derived, is_foreign, is_held, is_mask, is_operand, is_told, plain, masked_set, \
+    part_of, picked, picked_elements, raveled_in, reordered, reshaped, squeezed, store_item, stored_at, stored_elements, swapped, told_by_class, transposed, viewed_as, with_places
 
 from lazyarray import _numpy_facts, autograd, functions, ops, protocols
 from lazyarray._flat import flagsobj, flatiter
@@ -479,7 +479,7 @@ cdef class Array(Values):
             return t
         if kind == INDEX_ELEMENT:  # as NumPy's scalar, it doesn't follow the array
             return handed(as_scalar(cast(t, t.v.dtype)))
-        key = without_ranges(key)
+        key = plain_key(self, key)
         t = picked_elements(self, key)
         if t is not None:
             return handed(t)
@@ -489,7 +489,7 @@ cdef class Array(Values):
         split = basic_first(self, key)
         if split is not None:
             return split[0][split[1]]
-        t = gathered(self, key)
+        t = gathered(self, with_places(self, key, True))
         if t is None:
             t = picked(self, key)
         if t is None:

@@ -11,6 +11,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows
 from lazyarray.ops._layout import device_of
 from lazyarray.ops.hosts import to_host, to_lazy
 
@@ -21,9 +23,11 @@ def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        device = device_of(*args, *kwargs.values())
+        arrays = _rows.inside((args, kwargs), Tensor)
+        if not arrays:
+            return to_lazy(function(*args, **kwargs))
         result = function(*to_host(args, what), **to_host(kwargs, what))
-        return to_lazy(result, device)
+        return to_lazy(result, device_of(*arrays))
 
     return call
 

@@ -257,15 +257,24 @@ cdef Tensor as_indices(object o, Tensor x, int axis):
 
 cdef Tensor gathered(Tensor x, object key):
     """``x[key]`` for integer arrays of axes in a row, one to three, and numbers; None for any other key."""
-    cdef Tensor index
+    cdef Tensor index, found
+    cdef int axis = 0
     if type(key) is tuple:
-        if len(<tuple>key) != 1:
-            return gathered_at(x, key)
-        key = (<tuple>key)[0]
-    index = as_indices(key, x, 0) if x.v.layout.ndim else None
+        axis = len(<tuple>key) - 1
+        if axis:
+            found = gathered_at(x, key)
+            if found is not None or not is_whole_before(key, axis):
+                return found
+        key = (<tuple>key)[axis]
+    index = as_indices(key, x, axis) if axis < x.v.layout.ndim else None
     if index is None:
         return None
-    return gather(x, index, 0, 0) if x.v.layout.ndim > 1 or in_c_order(index) else gathered_as(x, index)
+    if axis:
+        return apart_gathered(x, index, axis)
+    if x.v.layout.ndim == 1 and not in_c_order(index):
+        return gathered_as(x, index)
+    found = gather(x, index, 0, 0)
+    return found if found is not None else apart_gathered(x, index, 0)
 
 
 cdef Tensor gathered_as(Tensor x, Tensor index):
@@ -283,3 +292,21 @@ cdef Tensor gathered_as(Tensor x, Tensor index):
         return None if found is None else permuted(found, n, back)
     found.v.layout = permuted(found, n, back).v.layout  # nobody knows it yet
     return found
+
+
+cdef Tensor apart_gathered(Tensor x, Tensor index, int axis):
+    """``x[:, index]`` where what is behind the axis lies in C order, but apart; None for other arrays and indices.
+
+    It is what the index selects of that axis as the last one, with its axes put back.
+    """
+    cdef int axes[kMaxDims]
+    cdef int i, many = index.v.layout.ndim, rest = x.v.layout.ndim - 1
+    cdef Tensor found
+    if axis == rest or not many or is_mask(index) or not x.v.on_host() or capturing() or recording() and wants_gradient(x):
+        return None
+    found = gathered_at(axis_moved(x, axis, rest), (_WHOLE,) * rest + (index,), axis)
+    if found is None:
+        return None
+    for i in range(rest + many):
+        axes[i] = i if i < axis else rest + i - axis if i < axis + many else i - many
+    return permuted(found, rest + many, axes)

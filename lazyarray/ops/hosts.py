@@ -219,7 +219,9 @@ def of_hosts(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
     if isinstance(result, np.ndarray):
         if type(result) is not np.ndarray:
             return result
-        first = args[0][0] if type(args[0]) in (list, tuple) else args[0]
+        first = args[0] if args else None
+        if type(first) in (list, tuple) and first:
+            first = first[0]
         if function not in _MAKERS and not _rows.holdable(result) and not _rows.holdable(first):
             return result  # no news
     return _found(function, [args, kwargs], result, None)

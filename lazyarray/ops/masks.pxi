@@ -96,6 +96,13 @@ cdef Tensor in_memory(Tensor t):
     return t
 
 
+cdef bint is_mask(object o) noexcept:
+    """Whether an entry of a key is an array of bools, ours or NumPy's."""
+    if isinstance(o, Tensor):
+        return (<Tensor>o).v.dtype == D_BOOL
+    return type(o) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>o) == cnp.NPY_BOOL
+
+
 cdef Tensor given_mask(Tensor x, object key):
     """A key that is an array of ours, or for x on the host a mask of NumPy's: in C order. None for any other."""
     if isinstance(key, Tensor):
@@ -172,8 +179,8 @@ cdef Tensor picked_rows(Tensor x, Tensor mask, bint known):
 
     None if it's not, and where those axes don't lie in C order: NumPy's result has them as they lie.
     """
-    cdef Tensor still, places, rows
-    cdef npy_intp n, count, step
+    cdef Tensor places, rows
+    cdef npy_intp step
     cdef int i, many = mask.v.layout.ndim
     if not leads(mask, x, 0) or x.v.layout.size() == 0:
         return None
@@ -186,16 +193,15 @@ cdef Tensor picked_rows(Tensor x, Tensor mask, bint known):
         wait(mask, False, "?a boolean index")
     if not leads(mask, x, 0) or x.v.layout.size() == 0:  # another thread gave one a new shape meanwhile
         return None
-    still = in_memory(settled(mask, False))
-    n = still.v.layout.size()
-    count = count_true(still.v.elements(), n)
-    places = in_memory(empty_like_shape(D_IL, 1, &count, x.v.device()))
-    places_of_true(still.v.elements(), n, <npy_intp*>places.v.elements())
-    written(places)
+    places = places_chosen(mask)
+    if many == 1:
+        rows = gathered(x, places)
+        if rows is not None:
+            return rows
     x = x if contiguous(x) else cast_c(x, x.v.dtype)
     rows = view_of(x)
     rows.v.layout.resize(x.v.layout.ndim - many + 1)
-    rows.v.layout.shape()[0] = n
+    rows.v.layout.shape()[0] = mask.v.layout.size()
     step = x.v.itemsize()  # not that of axis many - 1: one of length one may have any
     for i in range(x.v.layout.ndim - 1, many - 1, -1):
         rows.v.layout.shape()[i - many + 1] = x.v.layout.shape()[i]
@@ -203,6 +209,40 @@ cdef Tensor picked_rows(Tensor x, Tensor mask, bint known):
         step *= x.v.layout.shape()[i]
     rows.v.layout.strides()[0] = step
     return gather(rows, places, 0, 0)
+
+
+cdef Tensor places_chosen(Tensor mask):
+    """Where a mask in C order is true, of all its elements; it has been waited for."""
+    cdef Tensor still = in_memory(settled(mask, False))
+    cdef npy_intp n = still.v.layout.size()
+    cdef npy_intp count = count_true(still.v.elements(), n)
+    cdef Tensor places = in_memory(empty_like_shape(D_IL, 1, &count, mask.v.device()))
+    places_of_true(still.v.elements(), n, <npy_intp*>places.v.elements())
+    return written(places)
+
+
+cdef object with_places(Tensor x, object key, bint waits):
+    """A key of full slices and a mask of one axis behind them, with the places of its true elements instead.
+
+    NumPy takes it for the same. The key itself where it is no such key, or the mask is pending and not waited for.
+    """
+    cdef Tensor mask
+    cdef int axis
+    axis = len(<tuple>key) - 1 if type(key) is tuple else 0
+    if axis < 1 or not is_mask((<tuple>key)[axis]) or not is_whole_before(key, axis) \
+            or not x.v.on_host() or capturing() or recording() and wants_gradient(x):
+        return key
+    mask = given_mask(x, (<tuple>key)[axis])
+    if mask is None or mask.v.layout.ndim != 1 or not leads(mask, x, axis) or not (mask.v.device() == x.v.device()):
+        return key
+    mask = mask if contiguous(mask) else cast_c(mask, D_BOOL)
+    if waits and isinstance((<tuple>key)[axis], Tensor):
+        wait(mask, False, "?a boolean index")
+        if not leads(mask, x, axis):  # another thread gave one a new shape meanwhile
+            return key
+    elif not mask.v.at_hand():
+        return key
+    return (<tuple>key)[:axis] + (places_chosen(mask),)
 
 
 cdef bint is_whole_before(tuple key, int axis):

@@ -52,6 +52,8 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
     n = PyVectorcall_NARGS(flags)
     why = <object>error
     Py_DECREF(why)
+    if is_unhelds_alone(host, args, flags, names):
+        return of_hosts(host, args, flags, names)
     found = handed(_taught["handed_over"](host, tuple_of(args, n), dict_of(args, n, names), why))
     Py_INCREF(found)
     return <PyObject*>found
@@ -353,7 +355,8 @@ cdef bint all_plain(object groups) except -1:
 
 cdef inline bint is_plain_to_numpy(object o) noexcept:
     t = type(o)
-    return t is str or t is int or t is float or t is bool or o is None or cnp.PyArray_CheckExact(o)
+    return t is str or t is int or t is float or t is bool or o is None or cnp.PyArray_CheckExact(o) \
+        or cnp.PyArray_DescrCheck(o) or o is object
 
 
 cdef PyObject* of_hosts(object host, PyObject** args, size_t flags, PyObject* names) except NULL:

@@ -39,6 +39,7 @@ cdef struct Spot:  # what a key of numbers and arrays selects
     npy_intp shape[2 * kMaxDims]  # of the result: what is in front, the arrays' axes, what is behind
     int ndim, indexed             # of these so many are the arrays'
     npy_intp count                # elements of the arrays
+    int named                     # what an index out of bounds calls the first of the axes
 
 
 cdef bint is_number_or_indices(object o) except -1:
@@ -110,7 +111,7 @@ cdef list spot_of(Spot* s, Tensor x, tuple key):
         s.axes[s.many] = axis
         s.many += 1
         s.indexed = max(s.indexed, t.v.layout.ndim)
-    s.ndim = front + s.indexed + l.ndim - n
+    s.ndim, s.named = front + s.indexed + l.ndim - n, s.axes[0]
     if not s.many or s.ndim > kMaxDims:
         return None
     for i in range(front):
@@ -128,9 +129,6 @@ cdef list spot_of(Spot* s, Tensor x, tuple key):
             return None
         s.block *= l.shape()[i]
         s.shape[front + s.indexed + i - n] = l.shape()[i]
-    for i in range(s.many):
-        if l.strides()[s.axes[i]] < 0:
-            return None
     for i in range(s.ndim):
         if s.shape[i] == 0:
             return None
@@ -174,7 +172,7 @@ cdef int emit_places(Kernel* k, Spot* s, Tensor x, Tensor from_, list arrays, Te
         instr.strides(1 + s.many)[i] = to.v.layout.strides()[i]
     instr.ncore = 4
     instr.core[0], instr.core[1], instr.core[2] = l.shape()[s.axes[0]], s.count, s.block
-    instr.core[3] = s.axes[0]
+    instr.core[3] = s.named
     instr.ncore_steps = 2 + 3 * (s.many - 1)
     instr.core_steps[0], instr.core_steps[1] = l.strides()[s.axes[0]], each
     for i in range(1, s.many):
@@ -193,16 +191,16 @@ cdef bint keeps_order(Layout* l, Spot* s) noexcept:
     cdef int i
     for i in range(l.ndim - 1, -1, -1):
         if not s.front <= i < s.behind and l.shape()[i] != 1:
-            if l.strides()[i] < last:
+            if abs(l.strides()[i]) < last:
                 return False
-            last = l.strides()[i]
+            last = abs(l.strides()[i])
     return True
 
 
-cdef Tensor gathered_at(Tensor x, tuple key):
+cdef Tensor gathered_at(Tensor x, tuple key, int named=-1):
     """``x[:, i, j]`` for numbers and one to three integer arrays of axes in a row; None for other keys.
 
-    As NumPy's, the result lies in memory with the arrays' axes first.
+    As NumPy's, the result lies in memory with the arrays' axes first. ``named`` is what an IndexError calls their axis.
     """
     cdef Layout* l = &x.v.layout
     cdef Layout before = x.v.layout
@@ -213,6 +211,8 @@ cdef Tensor gathered_at(Tensor x, tuple key):
     cdef bint alone
     if arrays is None:
         return None
+    if named >= 0:
+        s.named = named
     if s.many == 1 and not s.front:
         view = view_of(x)  # without the numbers' axes
         view.v.layout.resize(l.ndim - s.behind + 1)

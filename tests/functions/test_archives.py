@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import sys
 import zipfile
 
 import numpy as np
@@ -320,3 +321,39 @@ def test_members_that_can_not_be_read_here(tmp_path):
         assert found["a"].tolist() == [0, 1, 2]
         with pytest.raises(ValueError, match=f"'b.npy' in the archive is refused: .*{match}"):
             found["b"]
+
+
+@pytest.mark.filterwarnings("ignore::lazyarray.HostArrayWarning")
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.arange(24, dtype=">i4").reshape(2, 3, 4)),
+        np.array(5.0),
+        np.array(["ab", "c"]),
+        np.array(["2024-01-01"], "M8[D]"),
+        np.zeros(3, [("n", "i4"), ("v", "f8", (2,))]),
+        np.zeros((0, 3)),
+        np.zeros(2, "U0"),
+    ],
+    ids=lambda v: str(v.dtype),
+)
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_a_header_is_parsed_once(value, on_disk, tmp_path):
+    file = tmp_path / "x.npy" if on_disk else io.BytesIO()
+    np.save(file, value)
+    if not on_disk:
+        np.save(file, value)
+        file.seek(0)
+    seen = []
+    sys.setprofile(lambda frame, event, _: seen.append((event, frame.f_code.co_name)))
+    try:
+        found = la.load(file)
+    finally:
+        sys.setprofile(None)
+    if value.nbytes:
+        assert seen.count(("call", "literal_eval")) == 1
+    for x in (found,) if on_disk else (found, la.load(file)):
+        assert x.shape == value.shape and x.dtype == value.dtype.newbyteorder("=")
+        assert repr(x.tolist()) == repr(value.tolist())
+        assert value.size < 2 or np.asarray(x).flags.f_contiguous == value.flags.f_contiguous

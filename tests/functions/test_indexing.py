@@ -1,5 +1,6 @@
 """Indexing: what a key selects, its memory order, what it stores, when it waits."""
 
+import contextlib
 import itertools
 import math
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray.functions import indexing
 
 from ..ops.compare import asynchronous, lay, pending, rng, same
 
@@ -425,3 +427,70 @@ def test_rows_where_a_mask_is_true(shape, dtype, direct):
 def test_indices_of_too_many_elements():
     with pytest.raises(ValueError, match="too large"):
         la.ones((3,) * 5)[la.ix_(*[np.zeros(7132, int)] * 5)]
+
+
+VIEWS = [
+    lambda x: x.transpose(2, 0, 1),
+    lambda x: x[:, :, 3].T,
+    lambda x: x[:, 1:3, ::2],
+    lambda x: x[:, ::-1],
+    lambda x: x[::-1, :, ::-1],
+]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("many", [2, 40])
+@pytest.mark.parametrize("ready", [True, False])
+def test_rows_that_lie_apart_are_gathered(view, many, ready, monkeypatch):
+    monkeypatch.setattr(indexing, "get", None)  # which has NumPy do it, with the GIL
+    x = view(np.arange(120.0).reshape(4, 5, 6))
+    y = view(la.array(np.arange(120.0).reshape(4, 5, 6)))
+    for index in (rng.integers(-len(x), len(x), many), rng.integers(0, len(x), (many, 2))):
+        places = la.array(index)
+        with contextlib.nullcontext() if ready else pending(places):
+            found = y[places]
+        same(found, x[index])
+        same(y[index], x[index])
+        if index.ndim == 1:
+            same(y[index.tolist()], x[index.tolist()])
+    mask = rng.random(len(x)) < 0.5
+    same(y[la.array(mask)], x[mask])
+    with pytest.raises(IndexError, match="index 9 is out of bounds for axis 0 with size"):
+        y[la.array([0, 9]) + la.array([0])].asnumpy()
+
+
+AMONG_AXES = [
+    lambda i, m: (slice(None), m),
+    lambda i, m: (slice(None), slice(None), m[:1].repeat(6)),
+    lambda i, m: (slice(1, 3), m, slice(None, None, 2)),
+    lambda i, m: (..., m, 2),
+    lambda i, m: (..., i),
+    lambda i, m: (..., [0, 2]),
+    lambda i, m: (slice(None), i, ...),
+    lambda i, m: (slice(None, None, -1), i),
+]
+
+
+@pytest.mark.parametrize("key", AMONG_AXES)
+def test_masks_and_dots_among_axes_are_native(key, monkeypatch):
+    monkeypatch.setattr(indexing, "get", None)
+    x = np.arange(120.0).reshape(4, 5, 6)
+    i, m = np.array([4, 0, -2]), np.array([True, False, True, True, False])
+    y = la.array(x)
+    ours = key(la.array(i), la.array(m))
+    want = x[key(i, m)]
+    same(y[ours], want)
+    same(y[key(i, m)], want)
+    for value in (want + 1, -1):
+        x[key(i, m)] = value
+        y[ours] = value if isinstance(value, int) else la.array(value)
+        same(y, x)
+
+
+def test_a_mask_behind_slices_is_waited_for_where_it_selects():
+    x, mask = la.ones((3, 4)), la.array([True, False, True, False])
+    with la.no_sync(), pytest.raises(RuntimeError):
+        x[:, mask]
+    with pending(mask), la.no_sync():
+        x[:, mask] = la.zeros((3, 2))
+    assert x.sum().item() == 6 and x[:, mask].shape == (3, 2)

@@ -637,6 +637,36 @@ def test_arrays_of_strings_are_made_without_trying_ours_first(make):
 
 @quiet
 @pytest.mark.host
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda xp: xp.zeros((2, 3), np.dtype([("n", "i4"), ("s", "U2")])),
+        lambda xp: xp.zeros(2, "U3"),
+        lambda xp: xp.empty(3, dtype=object),
+        lambda xp: xp.array([1, None], dtype=object),
+        lambda xp: xp.array([], dtype="U4"),
+        lambda xp: xp.arange("2024-01", "2024-03", dtype="M8[D]"),
+        lambda xp: xp.sort(["b", "a"]),
+    ],
+)
+def test_what_is_asked_of_dtypes_and_numbers_alone_is_numpys_in_few_steps(make):
+    seen = []
+    sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_name))
+    try:
+        made = make(la)
+    finally:
+        sys.setprofile(None)
+    want = make(np)
+    assert "handed_over" not in seen
+    assert type(made) is np.ndarray and made.dtype == want.dtype and made.tolist() == want.tolist()
+    with la.cpu(1):
+        assert make(la).tolist() == want.tolist()
+    with pytest.warns(la.HostArrayWarning):
+        la.zeros(2, "U7")
+
+
+@quiet
+@pytest.mark.host
 @pytest.mark.skipif(
     isinstance(la.engine.get(), la.engine.NaiveEngine), reason="it takes no call at once"
 )

@@ -222,7 +222,7 @@ def test_an_operand_without_values(jit, columns):
             assert (la.ones((6250, columns)) - la.empty(shape)).sum(0).asnumpy().shape == (columns,)
 
 
-@pytest.mark.parametrize("rows, columns", [(7, 2), (9, 63), (8, 64), (1030, 3)])
+@pytest.mark.parametrize("rows, columns", [(7, 2), (9, 63), (8, 64), (1030, 3), (9, 0)])
 @pytest.mark.parametrize("dtype", ["?", "i4", "i8", "f2", "f8", "c16"])
 def test_an_op_by_itself(dtype, rows, columns):
     x = np.abs(numbers((rows, columns)) * 9).astype(dtype)
