@@ -277,6 +277,8 @@ def unfilled(kind: type[Derived], attributes: dict[str, Any]) -> Any:
 
 def _array_wrap(self: Any, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
     """``np.ndarray.__array_wrap__(self, array)``, which the classes' own methods call."""
+    if not isinstance(self, NDArray):
+        return self  # a result of NumPy's, which asks an operand that is a class for its method
     if isinstance(self, Derived):
         return self._like(array)
     return array[()] if return_scalar and array.ndim == 0 else array

@@ -78,7 +78,8 @@ def _method(name: str) -> Any:
         import cupy
 
         judge = np.random.Generator(np.random.PCG64(0))
-        values = np.asarray(numpys(judge, *args, **kwargs))  # its shape, or NumPy's error
+        like = numpys(judge, *args, **kwargs)  # its shape and class, or NumPy's error
+        values = np.asarray(like)
         given = signature.bind(self, *args, **kwargs)
         given.apply_defaults()
         options = {k: v for k, v in given.arguments.items() if k in ("dtype", "endpoint")}
@@ -94,7 +95,7 @@ def _method(name: str) -> Any:
             return numpys(self._numpys, *args, **kwargs)
         out = given.arguments.get("out")
         if out is None:
-            return drawn.get()[()]
+            return float(drawn.get()) if isinstance(like, float) else drawn.get()[()]
         out[...] = drawn.get()
         return out
 

@@ -124,3 +124,12 @@ def test_a_class_of_arrays_is_no_array(kind):
         with pytest.raises(TypeError):
             call()
     assert la.array([kind]).dtype == object
+
+
+def test_a_class_compares_as_any_object_also_where_classes_are_derived():
+    class Mine(la.NDArray):  # from here on arrays have an __array_wrap__
+        pass
+
+    for x in (np.array([1, 2]), la.array([1, 2]), Mine((2,))):
+        for kind in (la.NDArray, la.ndarray):
+            assert np.equal(x, kind).tolist() == [False, False]
