@@ -364,8 +364,9 @@ cdef class Methods(Operators):
         Returns: None.
         Raises: ValueError if the array is read-only, or if ``value`` is not one number.
         """
-        cdef bint numbers = isinstance(value, (Tensor, np.ndarray, np.generic, str, bytes))
-        if getattr(value, "ndim", 0) or PySequence_Check(value) and not numbers:
+        if type(value) is not float and type(value) is not int and (
+                getattr(value, "ndim", 0) or PySequence_Check(value)
+                and not isinstance(value, (Tensor, np.ndarray, np.generic, str, bytes))):
             raise ValueError("setting an array element with a sequence.")
         store_item(self, value)
 

@@ -263,7 +263,7 @@ cdef Tensor gathered(Tensor x, object key):
         axis = len(<tuple>key) - 1
         if axis:
             found = gathered_at(x, key)
-            if found is not None or not is_whole_before(key, axis):
+            if found is not None or axis >= x.v.layout.ndim - 1 or not is_whole_before(key, axis):
                 return found
         key = (<tuple>key)[axis]
     index = as_indices(key, x, axis) if axis < x.v.layout.ndim else None
