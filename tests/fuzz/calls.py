@@ -20,13 +20,13 @@ KINDS = {
 # Draws, files, what tells of memory or of the library, what takes minutes on long axes, what NumPy
 # leaves unwritten (unpackbits of nothing, to a count; between long doubles) or reads beyond its
 # memory (hfft of nothing, to a length) or wraps step by step (2**62 in years), what has one or the
-# other zero by the place in NumPy's vectors (fmax, nanmax), what NumPy writes beside its array
-# (choose, to an ``out`` with steps), the sign of a NaN, which is nobody's, and what the array API
-# standard has otherwise (expm1 of complex infinities: ops/mended.h).
+# other zero by the place in NumPy's vectors (fmax, nanmax), what goes to another device, what NumPy
+# writes beside its array (choose, to an ``out`` with steps), the sign of a NaN, which is nobody's,
+# and what the array API standard has otherwise (expm1 of complex infinities: ops/mended.h).
 LEFT_OUT = re.compile(
     r"mode='wrap'|choose\(.*out=|expm1\(c|irfft|signbit|copysign|\bhfft|random|tmp|io\.|empty|ndarray\(|out=xp\.|memmap|ctypes|dlpack|\bid\(|repr|str\(|print|show|info|strides|flags"
     r"|may_share|shares_memory|einsum_path|base\b|data\b|nbytes|vander|kron|outer|convolve"
-    r"|unpackbits.*count|fmax|fmin|nanmax|nanmin|correlate|poly|roots|linalg|piecewise|fromiter|tofile|tobytes|apply_|vectorize|histogram|setdiff"
+    r"|to_device|unpackbits.*count|fmax|fmin|nanmax|nanmin|correlate|poly|roots|linalg|piecewise|fromiter|tofile|tobytes|apply_|vectorize|histogram|setdiff"
 )
 MOST_PAIRED = 1000  # elements of an array of which a call makes all pairs
 WORD = re.compile(r"(?<![\w.'\"])([a-z])(?![\w'\"(=])")
