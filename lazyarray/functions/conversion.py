@@ -158,8 +158,9 @@ def stacked(obj: Any, dtype: Any) -> NDArray:
         dtype = np.result_type(*[host.dtype for host in hosts])
     place = next(o.device for o in parts if isinstance(o, Tensor))
     result = _rows.empty((len(parts), *shape), dtype, place)
+    integers = result.ndim == 1 and np.dtype(dtype).kind in "iu"
     for i, part in enumerate(parts):
-        if result.ndim == 1 and np.dtype(dtype).kind in "iu":
+        if integers:
             result[i] = part  # a number that is none of the dtype's is an error
         else:
             _rows.assign_to(result[i : i + 1], part)

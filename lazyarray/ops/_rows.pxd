@@ -59,7 +59,6 @@ cdef class Reduction(Row):
     cdef object kernel_for(self, int source, int target)
     cdef object narrow_kernel(self, int source, int target)
     cdef Split split_of(self, object dtype)
-    cdef Kernel* plus_zeros(self, object dtype) except NULL
     cpdef object folded(self, object parts, object axis, object dtype, bint keepdims)
     cdef bint replay(self, Kernel* kernel, Kernel* of_sums, Tensor x, Tensor out, unsigned long long mask,
                      bint sorts) except -1

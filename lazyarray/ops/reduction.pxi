@@ -72,6 +72,7 @@ cdef class Reduction(Row):
     cdef object kernel_for(self, int source, int target):
         """(kernel, dtype of its input), or None where NumPy's reduction can't be replayed."""
         cdef Kernel* k
+        cdef Kernel* without  # the same for floats without -0.0: a long run of them may be cut anywhere
         cdef cnp.ndarray one
         key = (source, target)
         if key in self.kernels:
@@ -84,8 +85,6 @@ cdef class Reduction(Row):
             k.checks_flags = tt.kind in "fc"
             k.starts_with_first = self.first
             k.split = self.split_of(tt)
-            if self.first and tt.kind == "f":
-                k.of_plus_zeros = self.plus_zeros(tt)
             k.add_rows = rows_loop(dtype_code(tt)) if self.pairwise else NULL
             # NumPy's loops take vectors: the narrower the elements, the more at once.
             k.cost = self.cost * (4 if tt.char in "eFDgG" else tt.itemsize / 8)
@@ -93,6 +92,11 @@ cdef class Reduction(Row):
                 one = np.asarray(self.ufunc.reduce(np.zeros(0, tt), dtype=tt))
                 memcpy(k.identity, cnp.PyArray_DATA(one), tt.itemsize)
             k.code = code_of(self.name, 2 * tt.char)
+            if self.first and tt.kind == "f":
+                without = new_kernel(self.name, REDUCE, 1, 1)
+                without[0] = k[0]
+                without.split = SPLIT_ANY
+                k.of_plus_zeros = without
             kernel = _Kernel.__new__(_Kernel)
             (<_Kernel>kernel).k = k
         elif tt.char == "?" and self.decides:
@@ -126,14 +130,6 @@ cdef class Reduction(Row):
             (<_Kernel>kernel).k = k
         self.kernels[key] = kernel
         return kernel
-
-    cdef Kernel* plus_zeros(self, object dtype) except NULL:
-        """The same kernel for floats among which there is no -0.0: a long run of them may be cut anywhere."""
-        cdef Kernel* k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (dtype, dtype, dtype))
-        k.checks_flags = k.starts_with_first = True
-        k.split = SPLIT_ANY
-        k.cost = self.cost * (4 if dtype.char in "eg" else dtype.itemsize / 8)
-        return k
 
     cdef Split split_of(self, object dtype):
         """How a long run may be cut so that its bits stay NumPy's."""

@@ -68,11 +68,8 @@ void Pass::stretches(const Chain& chain, const Spot& spot, char* const* ptrs, ui
   }
   const Axes& axes = plan_.walk;
   const int inner = axes.n - 1;
-  npy_intp index[kAxes], rest = spot.index[0];
-  for (int a = inner; a >= 0; --a) {
-    index[a] = rest % axes.shape[a];
-    rest /= axes.shape[a];
-  }
+  npy_intp index[kAxes];
+  index_on_line(spot.index[0], index);
   char* at[kPlaces];
   for (npy_intp done = 0; done < spot.length;) {
     counts[1] = std::min(axes.shape[inner] - index[inner], spot.length - done);

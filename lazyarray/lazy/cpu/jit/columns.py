@@ -24,11 +24,6 @@ def rows_at_once(loop: Loop) -> int:
     return n
 
 
-def scratch(loop: Loop) -> list[str]:
-    """Where a number that depends on all unseen values is stored (see Loop.body)."""
-    return [f"  %sink = alloca <{LANES} x i64>"] if loop.unseen else []
-
-
 def turns(loop: Loop) -> str:
     """How many rows the last turn of the loop around did."""
     return f"  %turns = phi i64 [ {rows_at_once(loop)}, %many_over ], [ 1, %one_over ]"
@@ -111,10 +106,7 @@ def _add(
             places[k], types[k] = address_in(bases[0])(k), w.type(TYPES[c][0])
             sums[k] = w(f"load {types[k]}, ptr {places[k]}, align 1")
     for base, still in zip(bases, kept, strict=True):
-        values = loop.body(w, still, address_in(base))
-        w.lines += [
-            f"  store volatile {w.type(t)} {x}, ptr %sink" for t, x in loop.all_bits.items()
-        ]
+        values = loop.heard(w, still, address_in(base))
         for k, x in sums.items():
             added, c = loop.sums[loop.results[f"a{k}"]]
             sums[k] = w(f"{plus(c)} {types[k]} {x}, {values[added]}")

@@ -112,6 +112,20 @@ class Loop:
                 _store(w, c, values[self.results[f"a{k}"]], address(k), self._step(k))
         return values
 
+    def sink(self) -> list[str]:
+        """Where heard() stores a number that depends on all unseen values."""
+        return [f"  %sink = alloca <{LANES} x i64>"] if self.unseen else []
+
+    def heard(
+        self, w: Writer, kept: dict[str, str], address: Callable[[int], str]
+    ) -> dict[str, str]:
+        """The same as body(), with that number stored: the flags of all values are heard of."""
+        values = self.body(w, kept, address)
+        w.lines += [
+            f"  store volatile {w.type(t)} {x}, ptr %sink" for t, x in self.all_bits.items()
+        ]
+        return values
+
     def _step(self, k: int) -> str:
         """The name of an operand's step from element to element; "": they lie side by side."""
         return "" if self.operands[k][2] == "d" else f"%s{k}_{self.inner}"

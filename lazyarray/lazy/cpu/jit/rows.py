@@ -78,7 +78,7 @@ _ARGUMENTS = "(ptr %bases, ptr %steps, i64 %from, i64 %n, ptr %sums)"
 def _leaf(w: Writer, loop: Loop) -> list[str]:
     sums = list(enumerate(loop.sums.values()))
     lines = [f"define internal void @leaf{_ARGUMENTS} alwaysinline {{", "entry:"]
-    lines += [f"  %sink = alloca <{LANES} x i64>"] if loop.unseen else []
+    lines += loop.sink()
     kept: dict[str, str] = {}
     for k, (c, _, step) in enumerate(loop.operands):
         if step in SUMS:
@@ -92,11 +92,7 @@ def _leaf(w: Writer, loop: Loop) -> list[str]:
     lines += w.taken()
 
     def part(index: str, kept: dict[str, str]) -> dict[str, str]:
-        values = loop.body(w, kept, lambda k: element_address(w, loop, k, f"%b{k}", index))
-        w.lines += [
-            f"  store volatile {w.type(t)} {x}, ptr %sink" for t, x in loop.all_bits.items()
-        ]
-        return values
+        return loop.heard(w, kept, lambda k: element_address(w, loop, k, f"%b{k}", index))
 
     lines += ["  %whole = and i64 %n, -8"]
     w.wide = True

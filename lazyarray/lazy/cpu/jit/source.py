@@ -21,7 +21,7 @@ def llvm_text(description: str, name: str) -> str:
     if sums_rows:
         lines += rows.scratch(loop)
     elif loop.columns:
-        lines += columns.scratch(loop)
+        lines += loop.sink()
     elif loop.unseen:
         lines += [f"  %sink_{t} = alloca {t}" for t in ("i32", "i64")]
     for i in range(inner + 1):
