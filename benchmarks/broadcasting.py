@@ -1,4 +1,4 @@
-"""Rows of slices, broadcasting and reductions: Jacobi, k-means, n-body, softmax, norms."""
+"""Rows of slices, broadcasting and reductions: Jacobi, a torus, k-means, n-body, softmax, norms."""
 
 from __future__ import annotations
 
@@ -62,6 +62,24 @@ def board() -> list[numpy.ndarray]:
     """Two arrays with the same edges."""
     (a,) = uniform((1000, 1000))
     return [a, a.copy()]
+
+
+# ---- a torus ------------------------------------------------------------------------------------
+
+
+def neighbours(np: Module, u: Array) -> Array:
+    """The five-point Laplacian where the last row is next to the first, and so with columns."""
+    return np.roll(u, 1, 0) + np.roll(u, -1, 0) + np.roll(u, 1, 1) + np.roll(u, -1, 1) - 4 * u
+
+
+def reaction(np: Module, u: Array, v: Array) -> tuple[Array, Array]:
+    """Five steps of Gray and Scott's reaction and diffusion."""
+    for _ in range(5):
+        react = u * v * v
+        du = 0.16 * neighbours(np, u) - react + 0.06 * (1 - u)
+        dv = 0.08 * neighbours(np, v) + react - 0.122 * v
+        u, v = u + du, v + dv
+    return u, v
 
 
 # ---- distances ----------------------------------------------------------------------------------
@@ -137,6 +155,12 @@ ROWS = [
         board,
         {"jax": jacobi_jax, "numexpr": jacobi_numexpr, "numba": numba_loops.jacobi},
         (Aim(0.35, ("numpy",)),),
+    ),
+    Row(
+        "reaction and diffusion by roll, 1000 x 1000 float64, 5 steps",
+        reaction,
+        functools.partial(uniform, (1000, 1000), (1000, 1000)),
+        {"numba": numba_loops.reaction},
     ),
     Row(
         "k-means: the nearest of 64 centres for 20000 points, 8 float64 each",

@@ -101,6 +101,32 @@ def _jacobi(numba: Module) -> Kernel:
     return _compiled(numba, kernel)
 
 
+def reaction(numba: Module, u: Array, v: Array) -> tuple[Array, Array]:
+    """Five steps of reaction and diffusion on a torus."""
+    for _ in range(5):
+        p, q = numpy.empty_like(u), numpy.empty_like(v)
+        _reaction(numba)(u, v, p, q)
+        u, v = p, q
+    return u, v
+
+
+@functools.cache
+def _reaction(numba: Module) -> Kernel:
+    def kernel(u, v, p, q):  # type: ignore[no-untyped-def]
+        n, m = u.shape
+        for i in numba.prange(n):
+            north, south = (i or n) - 1, (i + 1) % n
+            for j in range(m):
+                west, east = (j or m) - 1, (j + 1) % m
+                du = u[north, j] + u[south, j] + u[i, west] + u[i, east] - 4 * u[i, j]
+                dv = v[north, j] + v[south, j] + v[i, west] + v[i, east] - 4 * v[i, j]
+                react = u[i, j] * v[i, j] * v[i, j]
+                p[i, j] = u[i, j] + (0.16 * du - react + 0.06 * (1 - u[i, j]))
+                q[i, j] = v[i, j] + (0.08 * dv + react - 0.122 * v[i, j])
+
+    return _compiled(numba, kernel)
+
+
 def nearest(numba: Module, x: Array, centres: Array) -> Array:
     """The nearest centre of each point."""
     found = numpy.empty(len(x), numpy.int64)

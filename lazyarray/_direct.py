@@ -72,8 +72,8 @@ _HOSTED = frozenset(
     tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts unique_inverse
     unravel_index vdot vecdot vecmat vector_norm vstack where""".split()
 )
-# ... with so many arguments alone: `where` and `round` of others are loops of ours.
-_HOSTED_OF = {"around": 2, "round": 2, "where": 1}
+# ... with so many arguments alone: `where`, `round` and `norm` of others are loops of ours.
+_HOSTED_OF = {"around": 2, "norm": 1, "round": 2, "vector_norm": 1, "where": 1}
 # ... which take some 0.1 ns for each byte: 1.6 MB are no work for a worker.
 _LIGHT = frozenset(
     """

@@ -213,6 +213,8 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
 
     cdef enum KernelKind "lazyarray::Kernel::Kind":
         ELEMENTWISE "lazyarray::Kernel::ELEMENTWISE"
+        ROLL "lazyarray::Kernel::ROLL"
+        PICK "lazyarray::Kernel::PICK"
         REDUCE "lazyarray::Kernel::REDUCE"
         GUFUNC "lazyarray::Kernel::GUFUNC"
         PYTHON "lazyarray::Kernel::PYTHON"

@@ -1,7 +1,8 @@
 # What a program captured, for Python's eyes.
 
 
-cdef dict _kinds = {ELEMENTWISE: captured.Kind.ELEMENTWISE, REDUCE: captured.Kind.REDUCE, GUFUNC: captured.Kind.GUFUNC,
+cdef dict _kinds = {ELEMENTWISE: captured.Kind.ELEMENTWISE, ROLL: captured.Kind.ROLL, PICK: captured.Kind.PICK, REDUCE: captured.Kind.REDUCE,
+                    GUFUNC: captured.Kind.GUFUNC,
                     PYTHON: captured.Kind.PYTHON, TRANSFER: captured.Kind.TRANSFER}
 
 

@@ -99,6 +99,8 @@ class Kind(Enum):
     """How an instruction computes."""
 
     ELEMENTWISE = auto()
+    ROLL = auto()
+    PICK = auto()
     REDUCE = auto()
     GUFUNC = auto()
     PYTHON = auto()

@@ -12,11 +12,12 @@ bool Form::add(Instr& in) {
   const npy_intp n = in.size();
   if (size == 0) size = n;
   if (n == size) {
+    if (in.in_line() && axes.n) return sound();
     if (axes.n == 0) start(in);
     else if (!refine(axes, axes.n, in.ndim, in.shape())) return false;
     if (in.kernel->kind == Kernel::REDUCE && !add_reduction(in)) return false;
   } else {
-    if (in.kernel->kind == Kernel::REDUCE || std::find(closed, closed + nclosed, n) == closed + nclosed)
+    if (in.kernel->kind != Kernel::ELEMENTWISE || std::find(closed, closed + nclosed, n) == closed + nclosed)
       return false;
     if (!refine(axes, axes.level(n), in.ndim, in.shape())) return false;
   }
@@ -75,8 +76,8 @@ bool Form::sound() const {
 bool Fuser::fusable(Instr& in) const {
   const Kernel& k = *in.kernel;
   if (in.nop > kPassOps || in.ndim >= kAxes || in.ndim == 0) return false;
-  if (k.kind != Kernel::ELEMENTWISE && k.kind != Kernel::REDUCE) return false;
-  if (in.size() == 0) return false;
+  if (k.kind > Kernel::REDUCE || in.size() == 0) return false;
+  if (in.in_line()) return true;
   if (k.kind == Kernel::ELEMENTWISE) {
     // Windows meet bytes several times: what is written last stays, so this is done by one, in order.
     for (int op = in.nin; op < in.nop; ++op)
@@ -98,6 +99,11 @@ std::vector<Stage>& Fuser::cut(const std::vector<Instr*>& segment, uint64_t plan
     in->index = index++;
     place(in);
   }
+  // What is moved round is there before all else of a pass, which writes nothing of what that reads: so what computes
+  // is one chain.
+  for (Stage& s : stages_)
+    if (s.instrs.size() > 1)
+      std::stable_partition(s.instrs.begin(), s.instrs.end(), [](Instr* in) { return in->kernel->kind == Kernel::ROLL; });
   return stages_;
 }
 
@@ -204,6 +210,13 @@ int Fuser::fuse(Instr* in, Device device) {
   return target;
 }
 
+// The bytes of an operand lie between; all of the memory, if the instruction may look anywhere.
+static void extent_of(Instr& in, int k, npy_intp& low, npy_intp& high) {
+  if (!in.reads_all(k)) return span_of(in, k).extent(low, high);
+  low = 0;
+  high = static_cast<npy_intp>(in.ops[k].chunk->nbytes);
+}
+
 bool Fuser::conflicts(Instr* in, int stage) {
   const bool open = stages_[stage].form.opens(*in);
   for (int k = 0; k < in->nop; ++k) {
@@ -211,7 +224,7 @@ bool Fuser::conflicts(Instr* in, int stage) {
     if (!c) continue;
     const Span mine = span_of(*in, k);
     npy_intp low, high;
-    mine.extent(low, high);
+    extent_of(*in, k, low, high);
     for (int e = entries_of(c); e >= 0; e = entries_[e].next) {
       const Entry& entry = entries_[e];
       const bool here = resolve(entry.stage) == stage;
@@ -222,6 +235,7 @@ bool Fuser::conflicts(Instr* in, int stage) {
       if (entry.open || (open && in->writes(k))) return true;
       if (low >= entry.high || entry.low >= high) continue;  // as most rows of one array
       const Span a = span_of(*entry.in, entry.op);
+      if (entry.in->reads_all(entry.op) || in->reads_all(k)) return true;
       if (!same_walk(a, mine) && may_overlap(a, mine)) return true;
     }
   }
@@ -242,11 +256,11 @@ void Fuser::note(Instr* in, int stage) {
     for (int e = head; fused && e >= 0 && looked < 8 && !known; e = entries_[e].next, ++looked) {
       const Entry& entry = entries_[e];
       if (resolve(entry.stage) != stage || entry.open || open || (writes && !entry.written)) continue;
-      known = same_walk(span_of(*entry.in, entry.op), span_of(*in, k));
+      known = entry.in->reads_all(entry.op) == in->reads_all(k) && same_walk(span_of(*entry.in, entry.op), span_of(*in, k));
     }
     if (!known) {
       npy_intp low, high;
-      span_of(*in, k).extent(low, high);
+      extent_of(*in, k, low, high);
       Instr* const writer = head >= 0 ? entries_[head].writer : nullptr;
       const int writer_op = head >= 0 ? entries_[head].writer_op : 0;
       entries_.push_back({in, k, stage, head, writes, open && writes, low, high, writer, writer_op});

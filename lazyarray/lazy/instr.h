@@ -31,8 +31,10 @@ struct Block {
 
 // One row of the op table at one dtype signature. Made once, lives as long as the process.
 struct Kernel {
-  // A TRANSFER moves the bytes of its input, which lie together, to another device.
-  enum Kind : uint8_t { ELEMENTWISE, REDUCE, GUFUNC, PYTHON, TRANSFER };
+  // A ROLL moves elements along axes, round (cpu/roll.h), a PICK takes those that indices name (cpu/gather.h): the output
+  // and the indices lie together in the order of the axes, the source is read anywhere. A TRANSFER moves the bytes of
+  // its input, which lie together, to another device.
+  enum Kind : uint8_t { ELEMENTWISE, ROLL, PICK, REDUCE, GUFUNC, PYTHON, TRANSFER };
   // How a long run of a REDUCE may be cut with the bits of the whole: not at all; anywhere (exact
   // arithmetic); or where NumPy's pairwise sum of real or complex numbers cuts it.
   enum class Split : uint8_t { NONE, ANY, PAIRWISE, PAIRWISE_COMPLEX };
@@ -53,11 +55,11 @@ struct Kernel {
   Error* (*check)(const Instr&, const Block&) = nullptr;
   int8_t checked = 1;
   const char* told_of = nullptr;  // the op that flags are told of, if not this one: NumPy's name of many
-  bool gathers = false;       // GUFUNC without a loop: see cpu/gather.h
+  bool gathers = false;       // GUFUNC without a loop, or PICK: see cpu/gather.h
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
   Split split = Split::NONE;
   const LineLoops* lines = nullptr;  // for many short rows at once
-  bool any_order = false;     // an element's bits don't depend on the loop's steps
+  bool any_order = false;     // an element's bits don't depend on the loop's steps; REDUCE: nor do a short row's
   bool no_minus_zero = false;  // ELEMENTWISE: none of its results is -0.0
   bool minds_still = false;   // ELEMENTWISE: does something else where its second input has no step
   bool copies = false;        // moves elements as they are
@@ -128,7 +130,7 @@ struct Instr {
   uint32_t overwrites = 0;
   uint32_t reduced = 0;  // REDUCE: bit per iteration axis
   int ncore = 0, ncore_steps = 0;  // GUFUNC: the core dimensions, and each operand's steps
-  npy_intp core[4] = {};
+  npy_intp core[4] = {};  // ROLL: by how many places along each axis
   npy_intp core_steps[8] = {};
   int index = -1;        // in its segment; the planner's
   Instr* next = nullptr;  // in the open segment, or among those to be used again
@@ -166,6 +168,10 @@ struct Instr {
   // REDUCE: whether the fastest axis is reduced (else the slowest ones are), and how long it is.
   bool reduces_last() const { return reduced >> (ndim - 1) & 1; }
   npy_intp last() { return shape()[ndim - 1]; }
+  // Whether its operands but the source lie together in the order of the axes, so that any part of that line is a tile.
+  bool in_line() const { return kernel->kind == Kernel::ROLL || kernel->kind == Kernel::PICK; }
+  // Whether it reads an operand at other places than it writes, and so all of it for a part of its output.
+  bool reads_all(int op) const { return in_line() && op == 0; }
   // Whether it is a TRANSFER into the host's memory.
   bool fetches() const { return kernel->kind == Kernel::TRANSFER && ops[1].chunk->device.on_host(); }
   // A copy between devices runs where it writes, but for these.

@@ -15,6 +15,7 @@ from lazyarray.lazy.formulas import Formula
 EXPM1: int
 NEGATIVE: int
 FMOD: int
+HYPOT: int
 REMAINDER: int
 FLOOR_DIVIDE: int
 DIVMOD: int

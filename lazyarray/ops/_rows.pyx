@@ -43,6 +43,8 @@ from lazyarray.lazy._lazy cimport (
     Cores,
     GUFUNC,
     REDUCE,
+    PICK,
+    ROLL,
     SPLIT_ANY,
     SPLIT_NONE,
     SPLIT_PAIRWISE,
@@ -65,6 +67,7 @@ from lazyarray.lazy._lazy cimport (
     assign,
     capturing,
     cast,
+    cast_kernel,
     count_true,
     cpu0,
     covers_chunk,
@@ -174,13 +177,13 @@ cdef extern from "numpy/ufuncobject.h":
         char* types
 
 cdef extern from "ops/mended.h" namespace "lazyarray":
-    int kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude
+    int kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude, kHypot
     int kFmod, kRemainder, kFloorDivide, kDivmod
     void mend(Kernel*, int, char, char, int)
     void mend_remainder(Kernel*, const Kernel*, char, int)
 
 # Which of NumPy's loops are mended, for rows.
-EXPM1, NEGATIVE, SCALAR_POWER = kExpm1, kNegative, kScalarPower
+EXPM1, HYPOT, NEGATIVE, SCALAR_POWER = kExpm1, kHypot, kNegative, kScalarPower
 SCALAR_PRODUCT, SCALAR_MAGNITUDE = kScalarProduct, kScalarMagnitude
 FMOD, REMAINDER, FLOOR_DIVIDE, DIVMOD = kFmod, kRemainder, kFloorDivide, kDivmod
 

@@ -325,31 +325,102 @@ cdef bint descends(Tensor x) noexcept:
     return True
 
 
+cdef Kernel* _rolls[32]
+memset(_rolls, 0, sizeof(_rolls))
+
+
+cdef Kernel* roll_kernel(int code) except NULL:
+    cdef Kernel* k = _rolls[code]
+    if k is NULL:
+        k = new_kernel("roll", ROLL, 1, 1)
+        k.fn, k.cost = cast_kernel(code, code).fn, cast_kernel(code, code).cost
+        k.dtypes[0] = k.dtypes[1] = code
+        _rolls[code] = k
+    return k
+
+
+cdef bint emit_roll(Tensor to, Tensor x, const npy_intp* by) except -1:
+    """Writes ``x``, moved along each axis by fewer places than there are, to ``to``, which is new and in C order.
+
+    False if that takes too many axes, or autograd is to follow it.
+    """
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp lengths[4]
+    cdef npy_intp steps[4]
+    cdef npy_intp places[4]
+    cdef npy_intp size = x.v.itemsize(), rows
+    cdef int a, n = 0
+    cdef Instr* instr
+    if recording() or not x.v.on_host():
+        return False
+    for a in range(l.ndim):
+        if l.shape()[a] == 1 and (n or a < l.ndim - 1):
+            continue
+        if n and not by[a] and steps[n - 1] == l.strides()[a] * l.shape()[a]:  # with the one before it is one line
+            lengths[n - 1] *= l.shape()[a]
+            places[n - 1] *= l.shape()[a]
+            steps[n - 1] = l.strides()[a]
+            continue
+        if n == 4:
+            return False
+        lengths[n], steps[n], places[n] = l.shape()[a], l.strides()[a], by[a]
+        n += 1
+    instr = recorder().begin(roll_kernel(x.v.dtype), 1, 1)
+    instr.set_ndim(n)
+    rows = l.size() // lengths[n - 1]
+    for a in range(n - 1, -1, -1):
+        instr.shape()[a], instr.strides(0)[a], instr.strides(1)[a] = lengths[a], steps[a], size
+        instr.core[a] = places[a]
+        size *= lengths[a]
+    set_operand(instr, 0, &x.v)
+    set_operand(instr, 1, &to.v)
+    instr.overwrites = 1
+    instr.bytes = size
+    instr.cost_ns = 30 + 10 * rows + l.size() * instr.kernel.cost
+    emit(instr)
+    return True
+
+
 def rolled(x, shift, axis):
-    """``roll`` along one axis, or of all elements, of an array of which a new one is in C order; None for others."""
+    """``roll`` by integers of an array of which a new one is in C order; None for others, and if that takes several copies."""
     cdef Tensor t, out, flat, to
-    cdef int at = 0, overflow = 0
-    cdef npy_intp n, by
-    if isinstance(shift, Tensor) and known_integer(shift, &by):
-        shift = by
-    if not isinstance(x, Tensor) or type(shift) is not int:
+    cdef npy_intp by[kMaxDims]
+    cdef npy_intp one
+    cdef int at = 0, moved = 0, overflow = 0
+    if isinstance(shift, Tensor) and known_integer(shift, &one):
+        shift = one
+    if not isinstance(x, Tensor) or (type(shift) is not int and type(shift) is not tuple):
         return None
     t = x
     if not contiguous(t) and not descends(t) or not t.v.layout.size() or is_scalar(t) or not t.v.layout.ndim:
         return None
-    out = empty_like_shape(t.v.dtype, t.v.layout.ndim, t.v.layout.shape(), t.v.device())
-    flat, to = t, out
     if axis is None:
-        flat, to = raveled(t if contiguous(t) else cast_c(t, t.v.dtype)), raveled(out)
-    elif type(axis) is not int or not -t.v.layout.ndim <= axis < t.v.layout.ndim:
-        return None
+        shifts, axes = (shift,), (0,)
     else:
-        at = axis % t.v.layout.ndim
-    n = flat.v.layout.shape()[at]
-    by = PyLong_AsLongAndOverflow(shift % n, &overflow)
-    if by:
-        assign(along_axis(to, at, by, n - by), along_axis(flat, at, 0, n - by))
-        assign(along_axis(to, at, 0, by), along_axis(flat, at, n - by, by))
+        shifts, axes = shift if type(shift) is tuple else (shift,), axis if type(axis) is tuple else (axis,)
+    if len(shifts) != len(axes):
+        return None
+    flat = t if axis is not None else raveled(t if contiguous(t) else cast_c(t, t.v.dtype))
+    memset(by, 0, sizeof(by))
+    for along, places in zip(axes, shifts):
+        if type(along) is not int or type(places) is not int or not -flat.v.layout.ndim <= along < flat.v.layout.ndim:
+            return None
+        at = along % flat.v.layout.ndim
+        by[at] = PyLong_AsLongAndOverflow((by[at] + places) % flat.v.layout.shape()[at], &overflow)
+    out = empty_like_shape(t.v.dtype, t.v.layout.ndim, t.v.layout.shape(), t.v.device())
+    to = out if axis is not None else raveled(out)
+    if emit_roll(to, flat, by):
+        return out
+    for i in range(flat.v.layout.ndim):
+        if by[i]:
+            at = i
+            moved += 1
+    if moved > 1:
+        return None
+    if moved:
+        assign(along_axis(to, at, by[at], flat.v.layout.shape()[at] - by[at]),
+               along_axis(flat, at, 0, flat.v.layout.shape()[at] - by[at]))
+        assign(along_axis(to, at, 0, by[at]), along_axis(flat, at, flat.v.layout.shape()[at] - by[at], by[at]))
     else:
         assign(to, flat)
     return out

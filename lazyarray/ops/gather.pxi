@@ -55,6 +55,37 @@ cdef Instr* over_blocks(Kernel* k, Tensor x, Tensor index, Tensor out, Layout* l
     return instr
 
 
+cdef Kernel* _picks[2][32]
+memset(_picks, 0, sizeof(_picks))
+
+
+cdef Kernel* pick_kernel(int code, int axes) except NULL:
+    cdef Kernel* k = _picks[axes - 1][code]
+    cdef int i
+    if k is NULL:
+        k = new_kernel("take", PICK, 1 + axes, 1)
+        k.gathers = True
+        for i in range(axes):
+            k.dtypes[1 + i] = D_IL
+        k.dtypes[0] = k.dtypes[1 + axes] = code
+        _picks[axes - 1][code] = k
+    return k
+
+
+cdef Instr* as_pick(Instr* instr, int code, bint on_host) except NULL:
+    """The gather as an instruction of passes, if it moves single elements by the indices of one axis or two."""
+    cdef int i, axes = instr.nin - 1
+    if not on_host or instr.ndim or axes > 2 or instr.core[2] != info(code).size or not instr.core[1] \
+            or capturing() or recording():
+        return instr
+    instr.kernel = pick_kernel(code, axes)
+    instr.set_ndim(1)
+    instr.shape()[0] = instr.core[1]
+    for i in range(instr.nop):
+        instr.strides(i)[0] = 0 if i == 0 else sizeof(npy_intp) if i < instr.nin else instr.core[2]
+    return instr
+
+
 cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
     """``take(x, index, axis)``, in C order: whose lengths are x's, with index's in the axis's place.
 
@@ -96,7 +127,7 @@ cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
             emit(over_blocks(k, x, index, out, l, axis, named))
         _note_gather(x, index, out, axis)
     else:
-        emit(over_blocks(k, x, index, out, l, axis, named))
+        emit(as_pick(over_blocks(k, x, index, out, l, axis, named), x.v.dtype, x.v.on_host()))
     return returned(out)
 
 

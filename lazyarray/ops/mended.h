@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "lazy/cpu/hypot.h"
 #include "lazy/cpu/quotients.h"
 #include "lazy/loop.h"
 
@@ -137,9 +138,22 @@ void mend_remainder(Kernel* k, const Kernel* quotient, char kind, int size) {
   }
 }
 
+// So is that of hypot (lazy/cpu/hypot.h).
+template <class Kernel>
+void mend_hypot(Kernel* k, char dtype) {
+  auto* const numpys = new Inner{k->fn, k->data};
+  if (const Loop loop = hypot_loop(dtype, numpys)) {
+    k->data = numpys;
+    k->fn = loop;
+    k->cost = dtype == 'd' ? 2 : 1;
+  } else {
+    delete numpys;
+  }
+}
+
 // What a row says of its ufunc's loops.
 enum Mended : int {
-  kRight, kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude,
+  kRight, kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude, kHypot,
   kFmod, kRemainder, kFloorDivide, kDivmod
 };
 
@@ -149,6 +163,7 @@ void mend(Kernel* k, int mended, char kind, char dtype, int size) {
   if (mended == kScalarPower && (dtype == 'd' || dtype == 'f')) mend_scalar_power(k, dtype);
   if ((mended == kScalarProduct || mended == kScalarMagnitude) && (dtype == 'D' || dtype == 'F'))
     mend_complex_scalars(k, mended == kScalarProduct, dtype == 'D');
+  if (mended == kHypot) mend_hypot(k, dtype);
   if (mended >= kFmod) mend_quotient(k, Quotient(mended - kFmod), dtype);
   if (mended == kNegative && (kind == 'i' || kind == 'u' || kind == 'f')) mend_negative(k, kind, size);
 }

@@ -182,7 +182,7 @@ cdef int emit_places(Kernel* k, Spot* s, Tensor x, Tensor from_, list arrays, Te
     instr.bytes = rows * s.count * s.block
     instr.cost_ns = 50 + (s.many + rows) * s.count * 1.5 + 0.15 * instr.bytes
     instr.overwrites = to is not x
-    return emit(instr)
+    return emit(as_pick(instr, x.v.dtype, True) if k.gathers and each == s.block else instr)
 
 
 cdef bint keeps_order(Layout* l, Spot* s) noexcept:

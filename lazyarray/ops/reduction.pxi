@@ -84,6 +84,7 @@ cdef class Reduction(Row):
             k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (tt, tt, tt))
             k.checks_flags = tt.kind in "fc"
             k.starts_with_first = self.first
+            k.any_order = tt.kind in "iu" or not self.pairwise and tt.char in "fd"
             k.split = self.split_of(tt)
             k.add_rows = rows_loop(dtype_code(tt)) if self.pairwise else NULL
             # NumPy's loops take vectors: the narrower the elements, the more at once.
@@ -103,6 +104,7 @@ cdef class Reduction(Row):
             k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (tt, tt, tt))
             k.identity[0] = self.ufunc.identity
             k.split = SPLIT_ANY
+            k.any_order = True
             k.cost = 0.03
             kernel = _Kernel.__new__(_Kernel)
             (<_Kernel>kernel).k = k
@@ -125,6 +127,7 @@ cdef class Reduction(Row):
             k.data = NULL
             k.add_rows = narrow_rows(source)
             k.split = SPLIT_ANY
+            k.any_order = True
             k.cost = 0.05 * st.itemsize
             kernel = _Kernel.__new__(_Kernel)
             (<_Kernel>kernel).k = k

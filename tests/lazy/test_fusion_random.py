@@ -65,6 +65,9 @@ def evaluated(m, env, e):
         return evaluate(m, env, rest[1]).astype(rest[0])
     if kind == "where":
         return m.where(*[evaluate(m, env, a) for a in rest])
+    if kind == "roll":
+        shift, axis, arg = rest
+        return m.roll(evaluate(m, env, arg), shift, axis)
     if kind == "reduce":
         name, axis, keep, arg = rest
         x = evaluate(m, env, arg)
@@ -128,9 +131,14 @@ class Program:
         return ("var", i, steps)
 
     def expr(self, depth):
-        kind = self.draw(st.integers(0, 9)) if depth else 0
+        kind = self.draw(st.integers(0, 10)) if depth else 0
         if kind == 0:
             return self.leaf()
+        if kind == 10:
+            places = self.pick(
+                [(1, 0), (-1, 0), (1, -1), (-2, -1), (0, 0), (7, None), ((1, -1), (0, 1))]
+            )
+            return ("roll", *places, self.expr(depth - 1))
         if kind <= 2:
             return ("call", self.pick(UNARY), self.expr(depth - 1))
         if kind <= 6:

@@ -1,4 +1,4 @@
-"""Remainders and whole quotients (lazy/cpu/quotients.h) have NumPy's bits and raise its flags."""
+"""Remainders, quotients and hypot (lazy/cpu/quotients.h, hypot.h): NumPy's bits and flags."""
 
 import itertools
 
@@ -58,7 +58,7 @@ def compare(name, a, b):
 
 @pytest.mark.host  # a GPU computes them otherwise
 @pytest.mark.parametrize("c", "fd")
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", [*FUNCTIONS, "hypot"])
 def test_reals(name, c):
     for n in LENGTHS:
         for a, b in itertools.product(numbers(c, n), numbers(c, n)):

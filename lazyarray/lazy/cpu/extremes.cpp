@@ -44,7 +44,8 @@ class Line {
   std::atomic<npy_intp> next_{0};
 };
 
-// Whether it is equal to no element but those with its bits.
+}  // namespace
+
 bool is_unique(const char* x, int dtype) {
   auto unique = [&](auto number) {
     std::memcpy(&number, x, sizeof number);
@@ -52,8 +53,6 @@ bool is_unique(const char* x, int dtype) {
   };
   return dtype == f8 ? unique(0.0) : dtype == f4 && unique(0.0f);
 }
-
-}  // namespace
 
 bool extreme_in_parts(const Instr& in, const Block& b, const Crew& crew) {
   const Kernel& kernel = *in.kernel;

@@ -8,4 +8,8 @@ namespace lazyarray {
 // it is depends on it, and which NaN), there is no memory, or it is not worth it: then nothing of it counts.
 bool extreme_in_parts(const Instr& in, const Block& b, const Crew& crew);
 
+// Whether the largest or smallest number is equal to no element but those with its bits: neither a zero nor a NaN. Of
+// doubles and floats; others are never known to be.
+bool is_unique(const char* x, int dtype);
+
 }  // namespace lazyarray

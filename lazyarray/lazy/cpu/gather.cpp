@@ -101,9 +101,28 @@ template void store_blocks<1>(char**, const npy_intp*, const npy_intp*, void*);
 template void store_blocks<2>(char**, const npy_intp*, const npy_intp*, void*);
 template void store_blocks<3>(char**, const npy_intp*, const npy_intp*, void*);
 
+Error* gather_part(const Instr& in, const char* from, char* const* indices, npy_intp count, char* to) {
+  const int axes = in.nin - 1;
+  const npy_intp block = in.core[kGatherBlock];
+  npy_intp offsets[kPiece];
+  for (npy_intp done = 0, n; done < count; done += n, to += n * block) {
+    n = std::min(kPiece, count - done);
+    const npy_intp skipped = done * static_cast<npy_intp>(sizeof(npy_intp));
+    for (int k = 0; k < axes; ++k)
+      if (Error* e = first_outside(indices[k] + skipped, n, indexed_axis(in.core, in.core_steps, k))) return e;
+    if (axes == 1) {
+      gather_blocks(from, in.core[kGatherFrom], in.core_steps[kGatherStep], block, indices[0] + skipped, n, to, block, {1, 0, 0});
+      continue;
+    }
+    offsets_of(axes, indices, skipped, n, in.core, in.core_steps, offsets);
+    gather_blocks(from, 0, 1, block, reinterpret_cast<const char*>(offsets), n, to, block, {1, 0, 0});
+  }
+  return nullptr;
+}
+
 Gathering::Gathering(Instr& in, char* const* ptrs)
-    : in_(in), ptrs_(ptrs), each_(in.core_steps[kGatherEach]), lane_(each_ == in.core[kGatherBlock] ? 1 : kLane) {
-  for (int a = 0; a < in.ndim; ++a) places_ *= a == in.ndim - 1 ? (in.shape()[a] + lane_ - 1) / lane_ : in.shape()[a];
+    : in_(in), ptrs_(ptrs), batch_(in.kernel->kind == Kernel::PICK ? 0 : in.ndim), each_(in.core_steps[kGatherEach]), lane_(each_ == in.core[kGatherBlock] ? 1 : kLane) {
+  for (int a = 0; a < batch_; ++a) places_ *= a == batch_ - 1 ? (in.shape()[a] + lane_ - 1) / lane_ : in.shape()[a];
   const npy_intp m = in.core[kGatherCount];
   per_place_ = (m + kPiece - 1) / kPiece;
   run_ = pieces_ = places_ * per_place_;
@@ -147,8 +166,8 @@ npy_intp Gathering::piece(npy_intp p, npy_intp most) {
     step = 1;
   }
   GatherRows rows{1, 0, 0};
-  for (int a = in_.ndim - 1; a >= 0; --a) {
-    const bool last = a == in_.ndim - 1;
+  for (int a = batch_ - 1; a >= 0; --a) {
+    const bool last = a == batch_ - 1;
     const npy_intp length = in_.shape()[a], lane = last ? lane_ : 1, places = (length + lane - 1) / lane;
     const npy_intp at = place % places * lane;
     place /= places;

@@ -16,6 +16,7 @@ namespace lazyarray {
 enum GatherCore { kGatherFrom, kGatherCount, kGatherBlock, kGatherAxis };
 enum GatherSteps { kGatherStep, kGatherEach, kGatherFurther };
 constexpr int kIndexed = 3;
+constexpr npy_intp kPiece = 2048;  // indices at a time: they are looked at twice, and stay in the cache
 
 struct IndexedAxis {
   npy_intp length, step, name;
@@ -85,6 +86,10 @@ Error* out_of_bounds(const Instr& in, const Block& b);
 template <int axes>
 void store_blocks(char** args, const npy_intp* dims, const npy_intp* steps, void*);
 
+// A part of a PICK's: elements that `count` indices of each axis name, in order. The error of the first one that is out of
+// bounds, or null.
+Error* gather_part(const Instr& in, const char* from, char* const* indices, npy_intp count, char* to);
+
 // A gather, by as many threads as take part. They claim runs of pieces: some indices for one place of the
 // axes in front of the indexed one. Elements are only moved, so who moves them does not matter; an index
 // out of bounds leaves the rest of the output unwritten, which is poisoned then.
@@ -97,7 +102,6 @@ class Gathering {
   bool bad() const { return bad_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr npy_intp kPiece = 2048;  // indices: they are looked at twice, and stay in the cache
   static constexpr npy_intp kLane = 8;      // rows at a time, of an output whose rows lie together: a line of the cache
 
   // The piece `p`, and of those after it that take the same indices along the fastest axis in front, `most` at
@@ -106,6 +110,7 @@ class Gathering {
 
   Instr& in_;
   char* const* const ptrs_;
+  const int batch_;  // axes
   const npy_intp each_, lane_;
   npy_intp places_ = 1, per_place_ = 0, pieces_ = 0, run_ = 1;
   std::atomic<npy_intp> next_{0};

@@ -2,6 +2,8 @@
 #include "lazy/cpu/pass.h"
 
 #include "lazy/cpu/expand.h"
+#include "lazy/cpu/roll.h"
+#include "lazy/cpu/short_rows.h"
 
 namespace lazyarray {
 
@@ -216,6 +218,7 @@ void Pass::step(size_t m, const Pointers* begin, Spot& spot, int* flags) {
     case Member::ROWS: rows(m, member, at, length); break;
     case Member::TREE: leaf(m, member, at, spot.tile, length); break;
     case Member::COLUMNS: columns(m, member, at, length, spot.index); break;
+    case Member::LINE: line(m, member, at, spot); break;
     case Member::NOTHING: break;
   }
   // Read after each loop: many of them clear what was raised before.
@@ -258,11 +261,34 @@ void Pass::map(size_t m, const Member& member, const Pointers& at, npy_intp leng
   if (invalid) flags[m] |= kInvalid;
 }
 
+void Pass::line(size_t m, const Member& member, const Pointers& at, const Spot& spot) {
+  const Axes& axes = plan_.axes;
+  npy_intp begin = 0, inner = 1;
+  for (int a = 0; a <= plan_.cut; ++a) begin = begin * axes.shape[a] + spot.index[a];
+  for (int a = plan_.cut + 1; a < axes.n; ++a) inner *= axes.shape[a];
+  begin *= inner;
+  Instr& in = *instrs_[m];
+  char* part[kPassOps];
+  for (int k = 1; k < member.nop; ++k)
+    part[k] = at.p[k] + (member.where[k] < 0 ? begin * info(in.kernel->dtypes[k]).size : 0);
+  char* const to = part[member.nop - 1];
+  if (in.kernel->kind == Kernel::ROLL) roll(in, at.p[0], to, begin, spot.length * inner);
+  else if (Error* e = gather_part(in, at.p[0], part + 1, spot.length * inner, to)) fail(m, e);
+}
+
 void Pass::rows(size_t m, const Member& member, const Pointers& at, npy_intp length) {
   const Kernel& kernel = *instrs_[m]->kernel;
   const Tile tile(member.nest, 2, length, at);
   if (member.short_sums) {
     each(tile, tile.ndim, [&](char* const* p, const npy_intp*) { member.short_sums(p[0], p[1], member.run); });
+    return;
+  }
+  const int last = tile.ndim - 1;
+  if (last >= 0 && goes_side_by_side(kernel, member.run, tile.shape[last])) {
+    each(tile, last, [&](char* const* p, const npy_intp*) {
+      reduce_short_rows(kernel, p[0], tile.strides[0][last], member.run_step, member.run, p[1], tile.strides[1][last],
+                        tile.shape[last]);
+    });
     return;
   }
   const npy_intp steps[3] = {0, member.run_step, 0};
@@ -303,8 +329,18 @@ void Pass::columns(size_t m, const Member& member, const Pointers& at, npy_intp 
   const Tile tile(member.nest, 2, length, at);
   const bool lie_together = si == info(kernel.dtypes[0]).size && so == info(kernel.dtypes[1]).size;
   if (member.cuts_kept) return each(tile, 0, row);
-  if (!kernel.add_rows || !lie_together) return each(tile, tile.ndim, row);
   const int last = tile.ndim - 1;
+  if (last >= 0 && !(kernel.add_rows && lie_together) && goes_by_columns(kernel, n, tile.shape[last])) {
+    each(tile, last, [&](char* const* p, const npy_intp*) {
+      const npy_intp step = tile.strides[0][last];
+      const bool begun = first && kernel.starts_with_first;  // by the first row
+      if (first) start_results(kernel, p[0], si, p[1], so, n);
+      first = false;
+      reduce_few_columns(kernel, p[0] + (begun ? step : 0), step, tile.shape[last] - begun, p[1], si, so, n);
+    });
+    return;
+  }
+  if (!kernel.add_rows || !lie_together) return each(tile, tile.ndim, row);
   each(tile, last, [&](char* const* p, const npy_intp*) {
     if (first) start_results(kernel, p[0], si, p[1], so, n);
     first = false;

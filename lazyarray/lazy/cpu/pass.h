@@ -146,6 +146,9 @@ class Pass {
 
   void map(size_t m, const Member& member, const Pointers& at, npy_intp length, int* flags);
 
+  // A tile is a part of the line of all elements.
+  void line(size_t m, const Member& member, const Pointers& at, const Spot& spot);
+
   void rows(size_t m, const Member& member, const Pointers& at, npy_intp length);
 
   // The binary loop with its first input and its output on the accumulators, row after row.

@@ -55,7 +55,7 @@ using ShortSum = void (*)(const char*, char*, npy_intp);
 
 // One instruction's part in a pass.
 struct Member {
-  enum Role : uint8_t { MAP, WALK, ROWS, TREE, COLUMNS, NOTHING };
+  enum Role : uint8_t { MAP, WALK, ROWS, TREE, COLUMNS, LINE, NOTHING };
   enum : int { kMemory = -1, kConstant = -2, kCopyTarget = -3 };
 
   Role role = MAP;

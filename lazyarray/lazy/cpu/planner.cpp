@@ -88,7 +88,8 @@ void Planner::build(Plan& p, const Stage& stage) {
   for (Instr* in : stage.instrs) cost += in->cost_ns;
   p.ns = cost;
   panels_ = 1;
-  if (form.open == Form::COLUMNS && rows == 0 && cost >= policy.split_ns) {
+  const bool in_line = std::any_of(stage.instrs.begin(), stage.instrs.end(), [](Instr* in) { return in->in_line(); });
+  if (form.open == Form::COLUMNS && rows == 0 && cost >= policy.split_ns && !in_line) {  // a tile of a panel is no part of it
     panel_axis_ = form.axes.level(form.size / form.rows);
     panels_ = panels(p.axes.shape[panel_axis_], form.rows);
   }
@@ -312,10 +313,19 @@ void Planner::place_scratch(Plan& p) {
 Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t number, int level) {
   const Form& form = stage.form;
   Instr& in = *stage.instrs[number];
-  if (p.walk.n) return on_line(p, stage, expander, number);
   Member m(in.nop);
   MemberSteps& mine = steps_[tier().on ? number : 0];
   mine = {};
+  if (in.in_line()) {
+    m.role = Member::LINE;
+    for (int k = 0; k < in.nop; ++k) {
+      Chunk* const c = in.ops[k].chunk;
+      note_walk(mine, stage, number, k, k);
+      m.where[k] = is_temporary(c) ? static_cast<int>(lives_[life_of_[id(c)]].offset) : Member::kMemory;
+    }
+    return m;
+  }
+  if (p.walk.n) return on_line(p, stage, expander, number);
   npy_intp(&steps)[kPassOps][kAxes] = mine.of;
   // The axis of length one in front (see build) belongs to nobody.
   const int shift = p.axes.n - form.axes.n;

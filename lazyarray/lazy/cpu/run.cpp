@@ -3,6 +3,8 @@
 
 #include "lazy/cpu/extremes.h"
 #include "lazy/cpu/float_products.h"
+#include "lazy/cpu/roll.h"
+#include "lazy/cpu/short_rows.h"
 #include "lazy/cpu/sorting.h"
 
 namespace lazyarray {
@@ -25,13 +27,23 @@ void run_reduce(const Instr& in, const Block& b) {
   const bool inner_reduced = in.reduced >> inner & 1;
   const npy_intp steps[3] = {so, si, so};
   const int rows = inner - 1;
+  if (inner > 0 && in.reduced == 1u << inner && goes_side_by_side(kernel, n, b.shape[rows])) {
+    each(b, rows, [&](char* const* p, const npy_intp*) {
+      reduce_short_rows(kernel, p[0], b.strides[0][rows], si, n, p[1], b.strides[1][rows], b.shape[rows]);
+    });
+    return;
+  }
   const bool lie_together = si == info(kernel.dtypes[0]).size && so == info(kernel.dtypes[1]).size;
-  if (kernel.add_rows && !inner_reduced && inner > 0 && (in.reduced >> rows & 1) && lie_together) {
+  const bool by_rows = kernel.add_rows && lie_together;
+  if (!inner_reduced && inner > 0 && (in.reduced >> rows & 1) && (by_rows || goes_by_columns(kernel, n, b.shape[rows]))) {
+    const npy_intp step = b.strides[0][rows], count = b.shape[rows];
     each(b, rows, [&](char* const* p, const npy_intp* index) {
       bool first = true;
       for (int i = 0; first && i < rows; ++i) first = !(in.reduced >> i & 1) || index[i] == 0;
       if (first) start_results(kernel, p[0], si, p[1], so, n);
-      kernel.add_rows(p[1], p[0], b.strides[0][rows], b.shape[rows], n);
+      if (by_rows) return kernel.add_rows(p[1], p[0], step, count, n);
+      const bool begun = first && kernel.starts_with_first;  // by the first row
+      reduce_few_columns(kernel, p[0] + (begun ? step : 0), step, count - begun, p[1], si, so, n);
     });
     return;
   }
@@ -215,6 +227,10 @@ Error* run(Runtime& rt, Instr& in, const Crew* crew) {
     if (Error* e = run_elementwise(rt, in, b, &invalid)) return e;
     if (in.put_off && !in.has_refs) return nullptr;
     if (invalid) return judge_flags(rt, in, kInvalid);
+  } else if (kernel.kind == Kernel::ROLL) {
+    roll(in, b.ptrs[0], b.ptrs[1], 0, in.size());
+  } else if (kernel.kind == Kernel::PICK) {
+    return run_gather(in, b, crew);
   } else if (kernel.kind == Kernel::REDUCE) {
     told = run_reduction(in, b, crew);
   } else {

@@ -6,6 +6,7 @@ import math
 from functools import partial
 
 from lazyarray.lazy.formulas import Formula, function
+from lazyarray.ops._rows import HYPOT
 from lazyarray.ops.elementwise.op import SLOW, SLOWEST, op
 from lazyarray.ops.elementwise.slopes import call, conj, nonzero
 
@@ -80,6 +81,7 @@ _op(
     formula=Formula(real="hypot(a, b)"),
     gradient=(lambda g, a, y: g * a / nonzero(y), lambda g, b, y: g * b / nonzero(y)),
     smooth=((0.3, 2), (0.3, 2)),
+    mended=HYPOT,
 )
 _op(
     "sinh",
