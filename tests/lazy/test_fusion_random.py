@@ -68,6 +68,9 @@ def evaluated(m, env, e):
     if kind == "roll":
         shift, axis, arg = rest
         return m.roll(evaluate(m, env, arg), shift, axis)
+    if kind == "pick":
+        x, i = [evaluate(m, env, a) for a in rest]
+        return m.ravel(x)[m.remainder(i.astype("i8"), x.size)] if x.size else x
     if kind == "reduce":
         name, axis, keep, arg = rest
         x = evaluate(m, env, arg)
@@ -131,7 +134,7 @@ class Program:
         return ("var", i, steps)
 
     def expr(self, depth):
-        kind = self.draw(st.integers(0, 10)) if depth else 0
+        kind = self.draw(st.integers(0, 11)) if depth else 0
         if kind == 0:
             return self.leaf()
         if kind == 10:
@@ -139,6 +142,8 @@ class Program:
                 [(1, 0), (-1, 0), (1, -1), (-2, -1), (0, 0), (7, None), ((1, -1), (0, 1))]
             )
             return ("roll", *places, self.expr(depth - 1))
+        if kind == 11:
+            return ("pick", self.expr(depth - 1), self.expr(depth - 1))
         if kind <= 2:
             return ("call", self.pick(UNARY), self.expr(depth - 1))
         if kind <= 6:
