@@ -14,6 +14,7 @@ from lazyarray.lazy._lazy import Tensor, once, returned
 from lazyarray.ops import _rows
 from lazyarray.random._draws import Sharing
 from lazyarray.random.distributions import Distributions
+from lazyarray.random.samples import taken
 from lazyarray.random.stream import (
     Call,
     Distribution,
@@ -259,7 +260,7 @@ class Generator(Distributions):
         array([[3, 1, 2],
                [6, 5, 4]])
         """
-        source = self._array(x)
+        source: Any = self._array_or_numpys(x)
         if source.ndim == 0:
             raise TypeError("len() of unsized object")
         if axis is not None:
@@ -273,6 +274,14 @@ class Generator(Distributions):
                     f"Cannot cast array data from {source.dtype!r} to {out.dtype!r} according to "
                     "the rule 'safe'"
                 )
+
+        if isinstance(source, np.ndarray):
+            places: Any = self.permuted(np.arange(source.size).reshape(source.shape), axis=axis)
+            found = taken(x, source.reshape(-1), places._fetched("permuted()"), 0)
+            if out is not None:
+                out[...] = found
+            given: Any = found if out is None else out
+            return given
 
         def run(rng: Any, to: np.ndarray, ins: list[np.ndarray]) -> None:
             to[...] = once(rng.permuted, ins[0], axis=axis)
