@@ -525,6 +525,9 @@ def test_permuted_takes_what_numpy_holds(axis, dtype):
     assert got.dtype == want.dtype and got.tolist() == want.tolist() != x.tolist()
     assert la.random.default_rng(3).permuted(x, axis=axis, out=x) is x
     assert x.tolist() == want.tolist()
+    for other in (x.tolist(), np.matrix(x)):
+        want, got = [xp.random.default_rng(3).permuted(other, axis=axis) for xp in (np, la)]
+        assert got.shape == want.shape and got.tolist() == want.tolist()
 
 
 @pytest.mark.parametrize("stream", ["default_rng", "RandomState"])

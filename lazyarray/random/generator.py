@@ -11,10 +11,9 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.context import chosen, current_context
 from lazyarray.lazy._lazy import Tensor, once, returned
-from lazyarray.ops import _rows
+from lazyarray.ops import _rows, hosts
 from lazyarray.random._draws import Sharing
 from lazyarray.random.distributions import Distributions
-from lazyarray.random.samples import taken
 from lazyarray.random.stream import (
     Call,
     Distribution,
@@ -277,7 +276,8 @@ class Generator(Distributions):
 
         if isinstance(source, np.ndarray):
             places: Any = self.permuted(np.arange(source.size).reshape(source.shape), axis=axis)
-            found = taken(x, source.reshape(-1), places._fetched("permuted()"), 0)
+            found = np.asarray(source).reshape(-1).take(places._fetched("permuted()"))
+            found = found if source is x else hosts.given(found)
             if out is not None:
                 out[...] = found
             given: Any = found if out is None else out

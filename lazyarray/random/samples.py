@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _F8, _I8 = np.dtype(np.float64), np.dtype(np.int64)
 
 
-def taken(of: Any, source: np.ndarray, places: Any, axis: int) -> Any:
+def _taken(of: Any, source: np.ndarray, places: Any, axis: int) -> Any:
     """Elements of what lazyarray can't hold; noted where they came of a list; one object."""
     picked = source.take(places, axis)
     array = isinstance(picked, (np.ndarray, np.generic))
@@ -54,7 +54,7 @@ class Samples(Stream):
             axis = normalize_axis_index(axis, source.ndim)
             rest = (0, *more[1:]) if more else ()
             places = self._choice(source.shape[axis], size, replace, p, 0, rest)
-            return taken(a, source, places._fetched("choice()"), axis)  # type: ignore[attr-defined]
+            return _taken(a, source, places._fetched("choice()"), axis)  # type: ignore[attr-defined]
         if source is None:
             population = operator.index(a)
             if population < 0:
@@ -117,7 +117,7 @@ class Samples(Stream):
         if isinstance(source, np.ndarray):
             at = normalize_axis_index(axis[0] if axis else 0, source.ndim)
             places = self._permutation(source.shape[at])
-            return taken(x, source, places._fetched("permutation()"), at)  # type: ignore[attr-defined]
+            return _taken(x, source, places._fetched("permutation()"), at)  # type: ignore[attr-defined]
         normalize_axis_index(axis[0] if axis else 0, source.ndim)
         run = Call("permutation", [None, *axis], {}, True)
         return self._op(
