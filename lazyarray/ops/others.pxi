@@ -134,7 +134,7 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
             if (<tuple>names)[i] == "subok":
                 keeps = <object>args[n + i]
         place, like = _deciding.get(host, (n, None))
-        if n > <Py_ssize_t>place and names is NULL:
+        if n > <Py_ssize_t>place and (names is NULL or "out" not in <tuple>names):
             return of_derived(result, like, args + <Py_ssize_t>place, 1, NULL)
         if host in _join_class:
             found = _derived._joined(<object>result, tuple_of(args, n), dict_of(args, n, names))

@@ -626,6 +626,8 @@ cdef class Ufunc(UfuncMethods):
                 return handed(result)
         if where is not True or dtype is not None or casting != "same_kind" or rest:
             order = rest.pop("order", None)
+            if isinstance(order, bytes):
+                order = order.decode("ascii", "replace")
             if order is not None and not isinstance(order, str):
                 raise TypeError(f"order must be str, not {type(order).__name__}")
             order = "K" if order is None else order.upper()

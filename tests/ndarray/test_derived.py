@@ -533,6 +533,18 @@ def test_a_trace_is_of_the_class():
     assert found[:6] == found[6:]
 
 
+def test_what_the_second_argument_selects_is_of_its_class():
+    for xp in (np, la):
+
+        class Mine(xp.ndarray):
+            pass
+
+        x, keep = xp.arange(6.0).reshape(3, 2).view(Mine), xp.array([True, False, True])
+        assert type(xp.compress(keep, x, axis=0)) is type(xp.compress(keep, x, 0)) is Mine
+        out = xp.zeros((2, 2))
+        assert xp.compress(keep, x, axis=0, out=out) is out
+
+
 def test_subok_says_whether_a_ufunc_keeps_the_class():
     for xp in (np, la):
 

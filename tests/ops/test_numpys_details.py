@@ -523,6 +523,14 @@ def test_order_a_asks_how_the_operands_lie(dtype):
         assert steps(la.negative(x, order="A")) == steps(np.negative(a, order="A"))
 
 
+def test_an_order_may_be_bytes():
+    for xp in (np, la):
+        x = xp.ones((2, 3)).T
+        assert xp.add(x, 1, order=b"C").strides == (16, 8)
+        with pytest.raises(ValueError, match="order must be one of"):
+            xp.add(x, 1, order=b"Q")
+
+
 def test_casting_is_no_none():
     for xp in (np, la):
         with pytest.raises(TypeError, match="casting must be str"):
