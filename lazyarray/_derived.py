@@ -50,18 +50,19 @@ _PROPERTIES = ("T", "mT", "real", "imag")
 
 # Functions of NumPy's, besides ufuncs and their reductions, that give one of their first operand's
 # class, the latter by its __array_wrap__; those that give none of it though they copy nothing.
-_KEEP = """argpartition argsort around asanyarray astype choose clip count_nonzero cumprod cumsum
-    cumulative_prod cumulative_sum delete diag diagflat diagonal dot ediff1d empty_like expand_dims
-    fix full_like geomspace gradient i0 imag inner insert isneginf isposinf isreal kron
-    linalg.cholesky linalg.inv linalg.lstsq linalg.matrix_power linalg.pinv linalg.qr linalg.solve
-    linalg.svd linspace logspace meshgrid moveaxis nan_to_num nancumprod nancumsum nanmean nanmedian
-    nanpercentile nanprod nanquantile nanstd nansum nanvar ones_like packbits partition percentile
-    piecewise quantile ravel repeat require reshape roll rollaxis rot90 round setdiff1d sort squeeze
-    swapaxes take take_along_axis tile transpose unique unique_values zeros_like""".split()
+_KEEP = """argpartition argsort around asanyarray astype choose clip correlate count_nonzero cumprod
+    cumsum cumulative_prod cumulative_sum delete diag diagflat diagonal dot ediff1d empty_like
+    expand_dims fix full_like geomspace gradient i0 imag inner insert isneginf isposinf isreal kron
+    linalg.cholesky linalg.inv linalg.matrix_power linalg.pinv linalg.qr linalg.svd linspace
+    logspace meshgrid moveaxis nan_to_num nancumprod nancumsum nanmean nanmedian nanpercentile
+    nanprod nanquantile nanstd nansum nanvar ones_like packbits partition percentile piecewise
+    quantile ravel repeat require reshape roll rollaxis rot90 round setdiff1d sort squeeze swapaxes
+    take take_along_axis tile transpose unique unique_values zeros_like""".split()
 _WRAPPED = (*_MOMENTS, "median")
 _GIVE_NUMBERS = """count_nonzero dot inner nanpercentile nanquantile percentile quantile
     take""".split()  # what these give as a number is one
-_JOINS = """append block column_stack concatenate dstack hstack resize stack vstack""".split()
+_JOINS = """append block column_stack concatenate dstack hstack resize stack union1d
+    vstack""".split()  # of the class of the greatest priority
 _DROP = ("asarray", "ascontiguousarray", "asfortranarray", "einsum", "isin", "linalg.norm")
 
 _MAKING = (np.diagonal, np.ravel, np.trace)  # which make arrays of NumPy's first, and call theirs

@@ -105,7 +105,25 @@ def wrapper_of(tuple operands):
 
 
 # The place of the operand that decides the class, of functions where it isn't the first; and what does as they do.
-cdef dict _deciding = {np.compress: (1, np.take), np.extract: (1, np.take), np.apply_along_axis: (2, np.median)}
+cdef dict _deciding = {np.compress: (1, np.take), np.extract: (1, np.take), np.apply_along_axis: (2, np.median),
+                       np.linalg.solve: (1, np.linalg.inv), np.linalg.lstsq: (1, np.linalg.inv)}
+# Functions whose results are of the class that an op's of their operands is of; those in which the second operand's
+# goes before the first's if its priority is greater.
+cdef frozenset _as_an_op = frozenset([np.kron, np.clip, np.quantile, np.percentile, np.nanquantile, np.nanpercentile,
+                                      np.linspace, np.logspace, np.geomspace])
+cdef frozenset _as_a_product = frozenset([np.dot, np.inner, np.correlate])
+
+
+cdef object deciding_operand(object host, PyObject** args, Py_ssize_t n):
+    """The argument that decides the class of a function's result; what it gives may be no array."""
+    first = <object>args[0]
+    if n > 1 and host in _as_an_op:
+        found = wrapper_of(tuple_of(args, min(n, 3)))
+        return first if found is None else found
+    if n > 1 and host in _as_a_product and isinstance(<object>args[1], _derived) and (
+            priority_of(<object>args[1]) > (priority_of(first) if isinstance(first, _derived) else 0)):
+        return <object>args[1]
+    return first
 
 
 cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t flags,
@@ -113,7 +131,7 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
     """The result of a call as one of the class that an operand is of, where NumPy's ``host`` gives such."""
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
     cdef bint keeps
-    found = None
+    found = decider = None
     if isinstance(host, np.ufunc):
         if names is not NULL and "subok" in <tuple>names and not <object>args[n + (<tuple>names).index("subok")]:
             return result
@@ -138,17 +156,17 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
             return of_derived(result, like, args + <Py_ssize_t>place, 1, NULL)
         if host in _join_class:
             found = _derived._joined(<object>result, tuple_of(args, n), dict_of(args, n, names))
-        n = min(n, 1) if keeps else 0
-        if n and host in _number_class and (not is_tensor(<object>result) or is_scalar(<Tensor>result)):
-            n = 0
-    if n and isinstance(host, np.ufunc):
+        if n and keeps and not (host in _number_class and (not is_tensor(<object>result) or is_scalar(<Tensor>result))):
+            decider = deciding_operand(host, args, n)
+        n = 0
+    if n:  # a ufunc
         wrapper = wrapper_of(tuple_of(args, n))
         if wrapper is not None:
             found = wrapper._wrapped(<object>result, (host, tuple_of(args, n), 0))
-    elif n and isinstance(<object>args[0], _derived):
+    elif isinstance(decider, _derived):
         if names is not NULL and "out" in <tuple>names:
             return result  # what the program gave
-        way = (<object>args[0])._wrapped if host in _wrap_class else (<object>args[0])._like
+        way = decider._wrapped if host in _wrap_class else decider._like
         found = way(<object>result)
     if found is None:
         return result

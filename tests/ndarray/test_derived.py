@@ -555,3 +555,47 @@ def test_subok_says_whether_a_ufunc_keeps_the_class():
         for subok in (True, False):
             assert (type(xp.add(x, 2, subok=subok)) is Mine) is subok
             assert (type(xp.sqrt(x, None, subok=subok)) is Mine) is subok
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "xp.dot(x, y)",
+        "xp.inner(x, y)",
+        "xp.kron(x, y)",
+        "xp.outer(x, y)",
+        "xp.correlate(x[0], y[0])",
+        "xp.linalg.solve(x, y)",
+        "xp.linalg.lstsq(x, y)[0]",
+        "xp.clip(x, 0, y)",
+        "xp.clip(x, y, 9)",
+        "xp.quantile(x, y / 10)",
+        "xp.percentile(x, y, 0)",
+        "xp.linspace(x, y, 3)",
+        "xp.geomspace(x, y, 3)",
+        "xp.union1d(x, y)",
+        "xp.setdiff1d(x, y)",
+        "xp.compress([1, 0], y, axis=0)",
+        "xp.insert(x, 1, y[0], 0)",
+        "xp.full_like(x, y)",
+        "xp.where(x > 1, x, y)",
+    ],
+)
+def test_which_of_two_operands_decides_the_class(call):
+    found = []
+    for xp in (np, la):
+
+        class Mine(xp.ndarray):
+            pass
+
+        class First(xp.ndarray):
+            __array_priority__ = 5
+
+        x = xp.array([[2.0, 1.0], [1.0, 3.0]])
+        operands = [x, x.view(Mine), x.view(First)]
+        pairs = [(a, b) for a in operands for b in operands]
+        if "clip" in call:  # a method of x's own
+            pairs = pairs[:3]
+        names = [type(eval(call, {"xp": xp, "x": a, "y": b})).__name__ for a, b in pairs]
+        found.append([name.replace("NDArray", "ndarray") for name in names])
+    assert found[0] == found[1]
