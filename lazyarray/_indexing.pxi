@@ -7,6 +7,10 @@ cdef enum IndexKind:
     INDEX_ADVANCED
 
 
+cdef str _NO_KEY = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+                    "arrays are valid indices")
+
+
 cdef bint element_at(Tensor x, object key, npy_intp* at) except -1:
     """Whether the key is nothing but an integer in bounds for each axis; the element's offset.
 
@@ -361,7 +365,10 @@ cdef Tensor basic_view(Tensor x, object key, int* kind):
             all_ints = False
         else:
             n = l.shape()[axis]
-            i = PyNumber_AsSsize_t(k, IndexError)
+            try:
+                i = PyNumber_AsSsize_t(k, IndexError)
+            except TypeError:  # a timedelta64 is an integer by its type alone
+                raise IndexError(_NO_KEY) from None
             if i < -n or i >= n:
                 raise IndexError(f"index {k} is out of bounds for axis {axis} with size {n}")
             offset += (i + n if i < 0 else i) * l.strides()[axis]

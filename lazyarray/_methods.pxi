@@ -351,6 +351,8 @@ cdef class Methods(Operators):
             if order == "K":
                 if capturing():  # a trace finds the function by its name
                     return functions.astype(self, dtype, copy=copy)
+                if not copy and one_to_numpy(dtype_code(dtype), self.v.dtype):
+                    return self
                 return converted(self, dtype, copy)
             return functions.array(functions.astype(self, dtype, copy=False), copy=copy or None, order=order)
         except Unheld as error:

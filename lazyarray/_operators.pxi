@@ -238,9 +238,13 @@ cdef object divided(Tensor self, object a, object b):
     return binary(_divmod, NOT_QUICK, self, a, b)
 
 
-cdef inline bint repeats(Tensor number, object other):
-    """Whether ``[0] * n`` and ``n * (0,)`` repeat the sequence: with an element ``n``."""
-    return (type(other) is list or type(other) is tuple) and is_scalar(number) and info(number.v.dtype).kind in b"iu"
+cdef inline bint repeats(Tensor number, object other) except -1:
+    """Whether ``[0] * n`` and ``n * (0,)`` repeat the sequence: with an element ``n``, which is an integer."""
+    if type(other) is not list and type(other) is not tuple or not is_scalar(number):
+        return False
+    if info(number.v.dtype).kind not in b"iu":
+        raise TypeError(f"can't multiply sequence by non-int of type 'numpy.{number.dtype.name}'")
+    return True
 
 
 cdef inline object inplace(Ufunc row, Tensor a, object b):

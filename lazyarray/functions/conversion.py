@@ -108,6 +108,8 @@ def array(
         # NumPy's dtypes include some that arrays here can't have: _rows.array says so.
         return _rows.array(np.array(obj, dtype, order=order, ndmin=ndmin, copy=None), None, place)  # type: ignore[call-overload]
     x: NDArray = _rows.array(obj, dtype, None, False)
+    if x is not obj and copy is not True and x.dtype == obj.dtype and not _rows.holds_scalar(obj):
+        x = obj = obj.view(dtype)  # C's long as a long long
     if place is not None and x.device != place:
         if copy is False:
             raise ValueError(
@@ -171,11 +173,9 @@ _rows.teach(stack=stacked, array=array)
 
 
 def _in_order(x: NDArray, order: str) -> bool:
-    if order == "K":
+    if order in ("K", "A"):  # as it lies, also with gaps
         return True
     flags = _rows.probe(x).flags
-    if order == "A":
-        return bool(flags.c_contiguous or flags.f_contiguous)
     return bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
 
 

@@ -116,6 +116,8 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> NDArray
         fits = np.can_cast(each.dtype, np.intp) and each.shape == x.shape[axis : axis + 1]
         if fits and not (counts < 0).any():
             total = int(counts.sum())
+            if (about := counts.sum(dtype=float)) >= 2**63:  # the sum has wrapped round
+                total = int(about)
         else:  # NumPy's own errors, and the length: on one byte an entry
             total = np.repeat(np.zeros(x.shape[axis], bool), given).size
     out = empty(

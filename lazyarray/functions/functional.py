@@ -18,7 +18,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray import _public
 from lazyarray.functions.creation import zeros_like
-from lazyarray.functions.manipulation import expand_dims, moveaxis, permute_dims
+from lazyarray.functions.manipulation import expand_dims, permute_dims
 from lazyarray.lazy._lazy import Tensor, UsersOwn, is_capturing
 from lazyarray.ops import hosts
 from lazyarray.ops._differentiable import refuse
@@ -58,7 +58,7 @@ def apply_along_axis(
     """
     x = asarray(arr)
     axis = normalize_axis_index(axis, x.ndim)
-    vectors = moveaxis(x, axis, -1)
+    vectors = x.transpose(*range(axis), *range(axis + 1, x.ndim), axis)  # of a derived class, too
     around = vectors.shape[:-1]
     if 0 in around:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")

@@ -19,7 +19,7 @@ from lazyarray.functions._checks import (
 from lazyarray.functions.editing import resize
 from lazyarray.functions.index_tricks import check_cube
 from lazyarray.functions.manipulation import ravel
-from lazyarray.lazy._lazy import Tensor, Unheld
+from lazyarray.lazy._lazy import Tensor, Unheld, shape_text
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_write, operands, values
 from lazyarray.ops._moves import stored
@@ -247,6 +247,11 @@ def copyto(
             )
     if where is not True:
         mask = mask_of(where, to.device)
+        if mask.ndim > to.ndim:
+            raise ValueError(
+                f"could not broadcast where mask from shape {shape_text(mask.shape)} into shape "
+                f"{shape_text(to.shape)}"
+            )
         if isinstance(new, Tensor):
             new = new.astype(to.dtype, copy=False)
         new = select(mask, new, to)

@@ -108,6 +108,7 @@ cdef object plain(object o)
 cdef bint is_held(object o)
 cdef bint has_own_way(object o) except -1
 cdef object converted_operand(object o)
+cdef bint one_to_numpy(int a, int b) noexcept
 cdef Tensor converted(Tensor x, object dtype, bint copy)
 cdef object direct_elementwise(object function, tuple args)
 cdef Tensor direct_get(Tensor x, object key)

@@ -368,6 +368,7 @@ def expect_derived(
     wrapped: Iterable[Any],
     drop: Iterable[Any],
     numbers: Iterable[Any],
+    joins: Iterable[Any],
     wrap: Callable[..., Any],
 ) -> None: ...
 

@@ -461,6 +461,11 @@ cdef Tensor converted(Tensor x, object dtype, bint copy):
     return x if code == x.v.dtype and not copy else recoded(x, code)
 
 
+cdef bint one_to_numpy(int a, int b) noexcept:
+    """Whether two dtypes are one to NumPy: C's long and long long of one length."""
+    return a == b or info(a).kind == info(b).kind and info(a).size == info(b).size and info(a).kind in b"iu"
+
+
 cdef Tensor recoded(Tensor x, int code):
     """A copy with a dtype, which may be its own; warns of imaginary parts that are lost."""
     tell_of_lost_parts(x.v.dtype, code)

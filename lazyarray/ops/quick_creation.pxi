@@ -28,7 +28,7 @@ cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
     if t is not None:
         if code < 0 or code == t.v.dtype:
             return t if may_be_itself else duplicate(t) if contiguous(t) else copied(t, t.v.dtype)
-        return recoded(t, code)
+        return None if may_be_itself and one_to_numpy(code, t.v.dtype) else recoded(t, code)
     if is_tensor(<object>args[0]):
         t = <Tensor>args[0]
         return boxed(t, 0) if code < 0 or code == t.v.dtype else None

@@ -116,3 +116,11 @@ def test_trimming():
 def test_trimmed_sequences_stay_sequences(values):
     for trim in ("fb", "f", "b"):
         assert repr(la.trim_zeros(values, trim)) == repr(np.trim_zeros(values, trim))
+
+
+@pytest.mark.parametrize("count", [2**62, 2**61 + 1])
+def test_more_repeats_than_there_can_be(count):
+    x = la.arange(4.0) + 1
+    for counts in ([count] * 4, np.array([count] * 4)):
+        with pytest.raises(ValueError, match="dimension"):
+            la.repeat(x, counts)

@@ -259,3 +259,14 @@ def test_an_integer_too_large_for_a_place_is_not_another_one(direct):
             with pytest.raises(OverflowError):
                 at(i)
     assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_a_mask_of_copyto_has_no_axis_more():
+    for xp in (np, la):
+        x = xp.zeros(3)
+        for where in (xp.ones((1, 3), bool), xp.ones((2, 3), bool)):
+            with pytest.raises(ValueError, match="could not broadcast"):
+                xp.copyto(x, 1.0, where=where)
+        assert x.tolist() == [0, 0, 0]
+        xp.copyto(x, xp.ones((1, 3)), where=xp.array(True))  # the values may have one
+        assert x.tolist() == [1, 1, 1]
