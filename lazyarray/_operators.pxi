@@ -144,14 +144,17 @@ cdef object with_object(Row row, object a, object b):
     other = b if first else a
     if row is _equal or row is _not_equal:
         return compared_with_object(row, x, other)
-    if is_left_to(other, x):
+    if is_left_to(other, x, row):
         return NotImplemented
     return handed(ops.hosts.handed_over(_python_of[row], (a, b), {}, no_number(other)))
 
 
-cdef bint is_left_to(object o, Tensor x) except -1:
-    """Whether an operator of ``x`` leaves it to an object, which NumPy makes no array of, what it does."""
-    return is_scalar(x) or has_own_way(o) or isinstance(o, _NO_NUMBERS)
+cdef bint is_left_to(object o, Tensor x, Row row=None) except -1:
+    """Whether an operator of ``x`` leaves it to an object, which NumPy makes no array of, what it does.
+
+    (NumPy's ``@`` refuses it itself, as it has no axes.)
+    """
+    return is_scalar(x) or has_own_way(o) or isinstance(o, _NO_NUMBERS) and not isinstance(row, MatMul)
 
 
 cdef object no_number(object o):

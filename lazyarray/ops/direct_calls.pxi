@@ -260,10 +260,7 @@ def set_hint(t, str name, hint):
 
 
 cdef PyObject* call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
-    cdef Direct self = <Direct>function
-    if begins_unheld(args, flags) and not self.writes and is_unhelds_alone(self.host, args, flags, names):
-        return of_hosts(self.host, args, flags, names)
-    return called(self, <vectorcallfunc>call_or_record, args, flags, names)
+    return called(<Public>function, <vectorcallfunc>call_or_record, args, flags, names)
 
 
 cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:

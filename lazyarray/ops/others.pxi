@@ -316,19 +316,40 @@ cdef enum:
 
 
 cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* names) except -1:
-    """Whether a call is of NumPy's matrices, masked arrays and the like, and of numbers: lazyarray has no part in it."""
-    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    """Whether a call is of NumPy's matrices, masked arrays and the like, of numbers and options: it is NumPy's alone."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags), named = 0 if names is NULL else len(<tuple>names)
     cdef bint found = False
-    if n == 0 or names is not NULL or host is None or cnp.PyArray_CheckExact(<object>args[0]) \
-            or is_tensor(<object>args[0]) or recorder().captures or not (current_device() == cpu0()):
+    if n == 0 or host is None:
         return False
-    for i in range(n):
+    first = <object>args[0]
+    if cnp.PyArray_CheckExact(first) or is_tensor(first):
+        return False
+    if type(first) is list or type(first) is tuple:
+        first = first[0] if len(first) else None
+        if cnp.PyArray_CheckExact(first) or not cnp.PyArray_Check(first):
+            return False
+    if named and not cnp.PyArray_Check(first) or not numpy_may():
+        return False
+    for i in range(named):
+        if (<tuple>names)[i] in _LONG_WAY:
+            return False
+    for i in range(n + named):
         o = <object>args[i]
-        if cnp.PyArray_Check(o):
-            found = found or is_of_others(o)
-        elif type(o) is not float and type(o) is not int and o is not None and not is_of(o, _generic):
+        if (type(o) is list or type(o) is tuple) and len(o) <= _IN_LISTS:
+            for part in o:
+                if not is_hosts(part, &found):
+                    return False
+        elif not is_hosts(o, &found):
             return False
     return found
+
+
+cdef inline bint is_hosts(object o, bint* found) except -1:
+    """Whether ``o`` is an array of NumPy's, a number or an option; ``found``: one of a class of its own came."""
+    if cnp.PyArray_Check(o):
+        found[0] = found[0] or is_of_others(o)
+        return True
+    return is_plain_to_numpy(o) or is_of(o, _generic)
 
 
 cdef inline bint is_unheld(object o) noexcept:
