@@ -57,11 +57,18 @@ static void offsets_of(int axes, char* const* indices, npy_intp skipped, npy_int
 
 struct StoredRows {  // the axis in front of the indexed ones
   npy_intp count, step, to_step;
+  bool together;  // nearer to each other than the places of one of them
 };
 template <npy_intp size>  // 0: as `block` says
 static void store_at(const char* from, npy_intp each, npy_intp block, const npy_intp* offsets, npy_intp m, char* to,
                      StoredRows rows) {
   if (size) block = size;
+  if (rows.together) {
+    for (npy_intp j = 0; j < m; ++j)
+      for (npy_intp r = 0; r < rows.count; ++r)
+        std::memcpy(to + offsets[j] + r * rows.to_step, from + j * each + r * rows.step, block);
+    return;
+  }
   for (npy_intp r = 0; r < rows.count; ++r, from += rows.step, to += rows.to_step)
     for (npy_intp j = 0; j < m; ++j) std::memcpy(to + offsets[j], from + j * each, block);
 }
@@ -76,8 +83,9 @@ static void store_line(const char* from, npy_intp each, const char* index, npy_i
 template <int axes>
 void store_blocks(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
   const npy_intp* const core = dims + 1;
-  const StoredRows rows{dims[0], steps[0], steps[axes + 1]};
+  StoredRows rows{dims[0], steps[0], steps[axes + 1], false};
   steps += axes + 2;  // the core's
+  rows.together = rows.count > 1 && std::abs(rows.to_step) < std::abs(steps[kGatherStep]);
   const npy_intp each = steps[kGatherEach], block = core[kGatherBlock];
   if (axes == 1 && rows.count == 1 && block == 8)  // the commonest, without a table of places
     return store_line<8>(args[0], each, args[1], core[kGatherFrom], steps[kGatherStep], core[kGatherCount], args[2]);

@@ -33,7 +33,8 @@ inline npy_intp gather_index(const char* p, npy_intp n) {
   return i < 0 ? i + n : i;
 }
 
-struct GatherRows {  // the axis in front of the indexed one
+constexpr npy_intp kLane = 8;  // rows at a time, of an output whose rows lie together: a line of the cache
+struct GatherRows {            // the axis in front of the indexed one
   npy_intp count, step, out_step;
 };
 template <npy_intp size>  // 0: as `block` says
@@ -43,7 +44,10 @@ inline void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp 
   if (each != block) {  // the rows of the output lie together
     for (npy_intp j = 0; j < m; ++j, index += sizeof(npy_intp), to += each) {
       const char* at = from + gather_index(index, n) * step;
-      for (npy_intp r = 0; r < rows.count; ++r) std::memcpy(to + r * rows.out_step, at + r * rows.step, block);
+      if (rows.count == kLane)  // of a known number compilers unroll the loop
+        for (npy_intp r = 0; r < kLane; ++r) std::memcpy(to + r * rows.out_step, at + r * rows.step, block);
+      else
+        for (npy_intp r = 0; r < rows.count; ++r) std::memcpy(to + r * rows.out_step, at + r * rows.step, block);
     }
     return;
   }
@@ -98,7 +102,6 @@ class Gathering {
 
  private:
   static constexpr npy_intp kPiece = 2048;  // indices: they are looked at twice, and stay in the cache
-  static constexpr npy_intp kLane = 8;      // rows at a time, of an output whose rows lie together: a line of the cache
 
   // The piece `p`, and of those after it that take the same indices along the fastest axis in front, `most` at
   // most: how many were done; 0 if an index is out of bounds.
