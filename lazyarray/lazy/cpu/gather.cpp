@@ -109,6 +109,18 @@ template void store_blocks<1>(char**, const npy_intp*, const npy_intp*, void*);
 template void store_blocks<2>(char**, const npy_intp*, const npy_intp*, void*);
 template void store_blocks<3>(char**, const npy_intp*, const npy_intp*, void*);
 
+void repeat_places(const npy_intp* counts, npy_intp n, npy_intp* to, npy_intp total) {
+  constexpr npy_intp kFew = 4;  // so many are written, and those too many written over: no branch to guess
+  npy_intp* const end = to + total;
+  for (npy_intp i = 0; i < n; ++i) {
+    if (counts[i] <= kFew && end - to >= kFew)
+      std::fill_n(to, kFew, i);
+    else
+      std::fill_n(to, counts[i], i);
+    to += counts[i];
+  }
+}
+
 Gathering::Gathering(Instr& in, char* const* ptrs)
     : in_(in), ptrs_(ptrs), each_(in.core_steps[kGatherEach]), lane_(each_ == in.core[kGatherBlock] ? 1 : kLane) {
   for (int a = 0; a < in.ndim; ++a) places_ *= a == in.ndim - 1 ? (in.shape()[a] + lane_ - 1) / lane_ : in.shape()[a];

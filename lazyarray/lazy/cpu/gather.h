@@ -89,6 +89,9 @@ Error* out_of_bounds(const Instr& in, const Block& b);
 template <int axes>
 void store_blocks(char** args, const npy_intp* dims, const npy_intp* steps, void*);
 
+// The numbers from 0 to n - 1, each as often as a count says: `total` in all.
+void repeat_places(const npy_intp* counts, npy_intp n, npy_intp* to, npy_intp total);
+
 // A gather, by as many threads as take part. They claim runs of pieces: some indices for one place of the
 // axes in front of the indexed one. Elements are only moved, so who moves them does not matter; an index
 // out of bounds leaves the rest of the output unwritten, which is poisoned then.
