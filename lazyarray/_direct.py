@@ -77,10 +77,13 @@ _HOSTED_OF = {"around": 2, "norm": 1, "round": 2, "vector_norm": 1, "where": 1}
 # ... which take some 0.1 ns for each byte: 1.6 MB are no work for a worker.
 _LIGHT = frozenset(
     """
-    append argmax argmin byteswap compress delete diagflat ediff1d einsum extract fftshift
-    histogram_bin_edges hstack ifftshift insert matvec nonzero norm packbits ravel_multi_index round
-    trace tril_indices_from triu_indices_from vdot vecdot vecmat vector_norm vstack""".split()
+    append argmax argmin byteswap compress convolve correlate delete diagflat ediff1d einsum extract
+    fftshift histogram_bin_edges hstack ifftshift insert matvec nonzero norm packbits
+    ravel_multi_index round trace tril_indices_from triu_indices_from vdot vecdot vecmat
+    vector_norm vstack""".split()
 )
+# Which arguments are tables, in which it looks up places: a bit for each.
+_TABLES_OF = {"interp": 0b110, "searchsorted": 0b1}
 # The same for what takes more than a moment for each element: 64 KB are no work for a worker.
 _HOSTED_PRODUCTS = frozenset(
     "argsort convolve correlate cond det einsum i0 matrix_rank qr slogdet sort".split()
@@ -270,7 +273,8 @@ def _hosted(name: str) -> dict[str, Any]:
     if name in _HOSTED_WRITERS:
         return {"hosted": sys.maxsize}
     if name in _HOSTED:
-        return {"hosted": sys.maxsize, "hosted_of": _HOSTED_OF.get(name, -1), "times": times}
+        of = {"hosted_of": _HOSTED_OF.get(name, -1), "tables": _TABLES_OF.get(name, 0)}
+        return {"hosted": sys.maxsize, "times": times, **of}
     return {}
 
 

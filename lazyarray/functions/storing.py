@@ -12,7 +12,9 @@ from lazyarray.functions._checks import (
     as_dtype_of,
     check_bounds,
     check_fits,
+    goes_natively,
     is_scalar,
+    key_along,
     listed,
     wrapped,
 )
@@ -60,6 +62,9 @@ def put_along_axis(arr: NDArray, indices: ArrayLike, values: ArrayLike, axis: in
         check_bounds(np.asarray(indices), x.shape, axis)
     if follows(x, new):
         return stored("put_along_axis", x, new, lambda a, v: put_along_axis(a, index, v, axis))
+    if axis is not None and goes_natively(x, index, axis):
+        x[key_along(x.shape, index, axis)] = new
+        return
     gil_write("put_along_axis", lambda v, i, w: np.put_along_axis(v, i, w, axis), x, [index, new])
 
 

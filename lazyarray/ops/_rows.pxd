@@ -91,7 +91,7 @@ cdef class Gufunc(Row):
 cdef Tensor gathered(Tensor x, object key)
 cdef bint is_mask(object o) noexcept
 cdef object with_places(Tensor x, object key, bint waits)
-cdef bint stored_at(Tensor x, object key, object value) except -1
+cdef bint stored_at(Tensor x, object key, object value, int named=*) except -1
 cdef int store(Tensor to, object value) except -1
 cdef int store_item(Tensor to, object value) except -1
 cdef Tensor picked(Tensor x, object key)

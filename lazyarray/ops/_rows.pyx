@@ -112,6 +112,7 @@ from lazyarray.lazy._lazy cimport (
     RowsLoop,
     lone_op,
     lone_ops,
+    moved,
     new_element,
     no_sync_now,
     nests,

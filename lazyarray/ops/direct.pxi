@@ -33,6 +33,7 @@ LIGHT_TIMES = 4
 
 cdef enum:
     _DIRECT_ARGUMENTS = 16
+    _TABLE_TIMES = 64  # so many times as large may be what is only looked up in: it may have to be cast
     _GAPS = 4  # times an operand's elements are more to copy than a loan costs
     _DIRECT_LENGTH = 10_000  # of a result, that a number names
     _DIRECT_RESULT = 1 << 22  # bytes of a result that is as many times as large as its operands
@@ -47,6 +48,8 @@ cdef struct Scan:
     bint fits, arrays
     CDevice device    # of the arrays
     npy_intp lends    # from so many bytes on an array's memory is lent
+    int tables        # a bit for each argument in which the function only looks up few places
+    bint table        # whether the next one is such
     int loans
     Chunk* lent[_DIRECT_ARGUMENTS]
 
@@ -64,7 +67,7 @@ cdef void begin_scan(Scan* scan) noexcept:
     scan.largest = _DIRECT_LENGTH
     scan.most = INFINITY
     scan.fits, scan.arrays = True, False
-    scan.lends, scan.loans = PY_SSIZE_T_MAX, 0
+    scan.lends, scan.loans, scan.tables, scan.table = PY_SSIZE_T_MAX, 0, 0, False
 
 
 cdef bint is_ours(object o) noexcept:
@@ -100,7 +103,7 @@ cdef object copied_out(Tensor t, Scan* scan):
     cdef bint gaps = high - low > _GAPS * count
     cdef bint lend = scan.loans < _DIRECT_ARGUMENTS and (
         count >= scan.lends or high - low >= scan.lends and gaps)
-    scan.left -= high - low if gaps and not lend else count
+    scan.left -= high - low if gaps and not lend else count // _TABLE_TIMES if lend and scan.table else count
     if scan.left < 0:
         return None
     if lend:

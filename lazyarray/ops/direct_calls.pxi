@@ -41,7 +41,8 @@ cdef class Direct(Public):
     ``hosted``: as what ``recorded`` records is a call of NumPy's, too, calls of ``hosted_of`` arguments (-1: all)
     may have operands of so many bytes, or of the policy's ``hosted_bytes``, if that is less. ``linear`` tells of
     the first two arguments whether the work is as large as the operands: then they may have the latter; and
-    ``times`` as much, as the function does little for each element. ``bare``: what is called in the place of
+    ``times`` as much, as the function does little for each element. ``tables``: a bit for each argument in which it
+    only looks up places, so that this one's size counts for little. ``bare``: what is called in the place of
     ``numpys`` where no argument is given by name.
     """
 
@@ -57,6 +58,7 @@ cdef class Direct(Public):
     cdef readonly npy_intp hosted
     cdef readonly int hosted_of
     cdef npy_intp times
+    cdef int tables
     cdef object linear
     cdef bint of_values
     cdef bint wraps  # indices, which NumPy (2.4) wraps step by step, in years or never: the long way
@@ -67,10 +69,10 @@ cdef class Direct(Public):
     def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
                  npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False,
                  bint of_lists=False, npy_intp hosted=0, int hosted_of=-1, linear=None, npy_intp times=1,
-                 bare=None, host=None):
+                 int tables=0, bare=None, host=None):
         super().__init__(recorded, host, module, None, writes)
         self.hosted, self.hosted_of, self.linear, self.times = hosted, hosted_of, linear, times
-        self.numpys, self.most, self.largest = numpys, most, largest
+        self.numpys, self.most, self.largest, self.tables = numpys, most, largest, tables
         self.bare = numpys if bare is None else bare
         self.method = None if method is None else sys.intern(method)
         self.of_lists = of_lists
@@ -273,7 +275,7 @@ cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags,
             return <PyObject*>None
     elif recorder().policy.direct_bytes and may_run_now():
         if self.hosted:  # else it may be recorded as what fuses with that
-            have_at_hand(args, n if names is NULL else n + len(<tuple>names))
+            have_at_hand(args, n if names is NULL else n + len(<tuple>names), self.times)
         result = run_at_once(self, args, n, names)
         if result is not None:
             Py_INCREF(result)
@@ -281,14 +283,14 @@ cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags,
     return recorded_call(function, args, flags, names)
 
 
-cdef int have_at_hand(PyObject** args, Py_ssize_t n) except -1:
+cdef int have_at_hand(PyObject** args, Py_ssize_t n, npy_intp times) except -1:
     """Where an argument that may go to NumPy at the call is pending, runs what is open, if that is little."""
     cdef Py_ssize_t i
     cdef Tensor t
     for i in range(n):
         if is_tensor(<object>args[i]):
             t = <Tensor>args[i]
-            if not t.v.at_hand() and t.v.on_host() and t.v.layout.size() * t.v.itemsize() <= most_bytes(True):
+            if not t.v.at_hand() and t.v.on_host() and t.v.layout.size() * t.v.itemsize() <= times * most_bytes(True):
                 return finish_open()
     return 0
 
@@ -317,6 +319,7 @@ cdef bint take_operands(Given* given, PyObject** args, Py_ssize_t n, bint apart=
                         and (<Tensor>args[k]).v.layout.ndim > 1 and (<Tensor>args[i]).v.layout.ndim > 1:
                     return False
         if found is None:
+            given.scan.table = given.scan.tables >> i & 1
             found = numpys_operand(<object>args[i], &given.scan, 0)
         if not given.scan.fits:
             return False
@@ -379,6 +382,8 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     set_limits(&given.scan, self.most, self.largest)
     if writes_nothing(self, n, names):
         given.scan.lends = recorder().policy.lent_bytes
+    if names is NULL:
+        given.scan.tables = self.tables
     given.count = 0
     try:
         if not take_operands(&given, args, every, self.apart):
@@ -517,7 +522,7 @@ cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MA
         return None
     begin_scan(&given.scan)
     if hosted:
-        have_at_hand(items_of(args), len(args))
+        have_at_hand(items_of(args), len(args), hosted)
         as_hosted(&given.scan, hosted)
     set_limits(&given.scan, most, largest)
     given.count = 0

@@ -238,9 +238,12 @@ cdef object quick_put(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_copyto(PyObject** args, Py_ssize_t n):
-    """Copies a small array to another of its dtype; that one, if it was possible."""
-    cdef Tensor to
-    if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]):
+    """Copies an array to another of its dtype; that one, if it was possible."""
+    cdef Tensor to, value
+    if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]) or not may_run_now():
         return None
-    to = <Tensor>args[0]
-    return to if not is_scalar(to) and not unwritable(to) and stored_now(to, <object>args[1]) else None
+    to, value = <Tensor>args[0], <Tensor>args[1]
+    if is_scalar(to) or unwritable(to) or value.v.dtype != to.v.dtype or not (value.v.device() == to.v.device()):
+        return None
+    store(to, value)
+    return to
