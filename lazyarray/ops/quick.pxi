@@ -3,7 +3,7 @@
 # Each takes a call's arguments and gives its result, or None where they are anything else than expected.
 
 
-cdef object _result_type = np.result_type
+cdef object _result_type = np.result_type._implementation
 cdef object _on_bytes = _share.on_bytes
 
 
@@ -23,7 +23,7 @@ cdef dict _WAYS = {
     "argsort": <size_t>&quick_argsort, "diagonal": <size_t>&quick_diagonal, "moveaxis": <size_t>&quick_moveaxis,
     "rollaxis": <size_t>&quick_rollaxis, "bincount": <size_t>&quick_bincount,
     "count_nonzero": <size_t>&quick_count_nonzero, "diag": <size_t>&quick_diag,
-    "frombuffer": <size_t>&quick_frombuffer, "copyto": <size_t>&quick_copyto, "dot": <size_t>&quick_dot,
+    "frombuffer": <size_t>&quick_frombuffer, "fromiter": <size_t>&quick_fromiter, "copyto": <size_t>&quick_copyto, "dot": <size_t>&quick_dot,
     "NDArray.dot": <size_t>&quick_dot, "vdot": <size_t>&quick_vdot, "interp": <size_t>&quick_interp,
     "hstack": <size_t>&quick_hstack, "vstack": <size_t>&quick_vstack, "stack": <size_t>&quick_stack,
     "column_stack": <size_t>&quick_column_stack, "inner": <size_t>&quick_inner, "norm": <size_t>&quick_norm,
@@ -59,7 +59,12 @@ cdef Tensor only(PyObject** args, Py_ssize_t n):
     return first_array(args) if n == 1 else None
 
 
-cdef Tensor first_array(PyObject** args):
+cdef inline Tensor only_tensor(PyObject** args, Py_ssize_t n):
+    """The only argument, if it is an array or a scalar of ours, of no class that a user derived."""
+    return <Tensor>args[0] if n == 1 and is_ours(<object>args[0]) else None
+
+
+cdef inline Tensor first_array(PyObject** args):
     return <Tensor>args[0] if Py_TYPE(<object>args[0]) == type_of_arrays() else None
 
 
@@ -151,6 +156,14 @@ cdef object quick_frombuffer(PyObject** args, Py_ssize_t n):
     if code < 0 or PyBytes_GET_SIZE(<object>args[0]) % info(code).size:
         return None
     return _on_bytes(<object>args[0], code, PyBytes_GET_SIZE(<object>args[0]) // info(code).size)
+
+
+cdef object quick_fromiter(PyObject** args, Py_ssize_t n):
+    """``fromiter(iter, dtype, count)``."""
+    cdef int code = native_code(<object>args[1]) if 2 <= n <= 3 and current_device() == cpu0() else -1
+    if code < 0:
+        return None
+    return written(from_numpy(np.fromiter(<object>args[0], np_dtype(code), -1 if n == 2 else <object>args[2]), cpu0()))
 
 
 cdef object quick_concatenate(PyObject** args, Py_ssize_t n):
