@@ -91,8 +91,9 @@ class broadcast:
     """
 
     def __init__(self, *arrays: ArrayLike) -> None:
-        given = [x._arrays if isinstance(x, broadcast) else [x] for x in arrays]
-        flat = [x for some in given for x in some]
+        flat: list[Any] = []
+        for x in arrays:
+            flat += x._arrays if isinstance(x, broadcast) else [x]
         self._arrays: list[Any]
         try:
             self._arrays = operands(*flat)
