@@ -525,19 +525,23 @@ def test_numpys_scalars_beside_arrays(code, direct):
                     agree(lambda xp, made, x=x, s=scalar: xp.full_like(made(x), s))
 
 
+def _listed(text):
+    return [" ".join(e.split()) for e in text.split(";")]
+
+
 # By x, y, n and z, which are computed scalars.
-NATIVE = [
-    "xp.arange(2.5 * x)", "xp.arange(x, 9.0, y)", "xp.arange(y, 3 * n, n)", "xp.linspace(0.0, x, 5)",
-    "xp.linspace(n, x, n)", "xp.zeros(n)", "xp.zeros((n, 2), dtype=int)", "xp.full(n, x)",
-    "xp.ones([2, n])", "xp.empty(n - n)", "xp.fromiter(range(5), float)", "xp.fromiter((1, 2), 'i4', 1)",
-    "xp.array(range(5))", "xp.asarray(range(3), dtype='f4')", "v.view()", "v.real", "m.flat[1:5]",
-    "m.flat[::-2]", "m.flat[[1, -3]]", "v.clip(min=0.5)", "v.clip(max=n)", "v.clip(x)", "xp.real(z)", "xp.imag(z)",
-    "xp.real(x)", "xp.isfortran(x)", "xp.ascontiguousarray(x)", "xp.asfortranarray(n)", "+x", "+n",
-    "xp.format_float_positional(x)", "xp.format_float_scientific(y, precision=3)",
-    "xp.unpackbits(u)", "v[[True, False, True]]", "m[[False, True, True]]", "copy(m.T)", "copy(v)",
-    "complex(x)", "complex(z)", "x[x > 1]", "n[n > 5]", "xp.require(v, dtype=float)", "v + w", "w + v",
-    "xp.result_type(v, n, 3.5)",
-]  # fmt: skip
+NATIVE = _listed("""
+    xp.arange(2.5 * x); xp.arange(x, 9.0, y); xp.arange(y, 3 * n, n); xp.linspace(0.0, x, 5);
+    xp.linspace(n, x, n); xp.zeros(n); xp.zeros((n, 2), dtype=int); xp.full(n, x); xp.ones([2,
+    n]); xp.empty(n - n); xp.fromiter(range(5), float); xp.fromiter((1, 2), 'i4', 1);
+    xp.array(range(5)); xp.asarray(range(3), dtype='f4'); v.view(); v.real; m.flat[1:5];
+    m.flat[::-2]; m.flat[[1, -3]]; v.clip(min=0.5); v.clip(max=n); v.clip(x); xp.real(z);
+    xp.imag(z); xp.real(x); xp.isfortran(x); xp.ascontiguousarray(x); xp.asfortranarray(n); +x;
+    +n; xp.format_float_positional(x); xp.format_float_scientific(y, precision=3);
+    xp.unpackbits(u); v[[True, False, True]]; m[[False, True, True]]; copy(m.T); copy(v);
+    complex(x); complex(z); x[x > 1]; n[n > 5]; xp.require(v, dtype=float); v + w; w + v;
+    xp.result_type(v, n, 3.5)
+""")
 OURS = os.path.dirname(la.__file__)
 _PYTHONS = ("xp.require", "m.flat[")  # which have one line of it, or make an object of it
 
@@ -579,17 +583,21 @@ def test_usual_calls_of_few_elements(text, direct):
 
 
 def test_what_is_no_length_stays_none(direct):
-    for text in ("xp.zeros(x)", "xp.zeros(-n)", "xp.zeros((n, x))", "xp.zeros(n > 1)", "xp.ones(v)",
-                 "xp.arange(v)", "xp.arange(x, dtype=int)", "xp.linspace(0, 1, x)",
-                 "v[[True, False]]", "v[[True, 1, 0]]", "v[[True, False, True, True]]",
-                 "m[[True, False, True], [True, False, True, True]]", "xp.fromiter(range(2), float, 3)",
-                 "xp.fromiter([1, 'a'], float)", "xp.fromiter(range(2), 'U1')"):  # fmt: skip
+    for text in _listed("""
+        xp.zeros(x); xp.zeros(-n); xp.zeros((n, x)); xp.zeros(n > 1); xp.ones(v); xp.arange(v);
+        xp.arange(x, dtype=int); xp.linspace(0, 1, x); v[[True, False]]; v[[True, 1, 0]]; v[[True,
+        False, True, True]]; m[[True, False, True], [True, False, True, True]];
+        xp.fromiter(range(2), float, 3); xp.fromiter([1, 'a'], float); xp.fromiter(range(2), 'U1')
+    """):
         agree(lambda xp, made, t=text: eval(t, operands(xp, made)))
 
 
 def test_a_list_of_truths_is_a_mask_that_is_stored_by(direct):
-    for text in ("v[[True, False, True]] = 5", "v[[True, False, True]] = w[:2]", "m[[True, False, True]] = 2",
-                 "m[[True, False, True]] = w[:2, None]", "v[[True, False]] = 1", "m[:, [True, False, False, True]] = 7"):  # fmt: skip
+    for text in _listed("""
+        v[[True, False, True]] = 5; v[[True, False, True]] = w[:2]; m[[True, False, True]] = 2;
+        m[[True, False, True]] = w[:2, None]; v[[True, False]] = 1; m[:, [True, False, False,
+        True]] = 7
+    """):
 
         def call(xp, made, text=text):
             names = operands(xp, made)
@@ -601,9 +609,11 @@ def test_a_list_of_truths_is_a_mask_that_is_stored_by(direct):
 
 def test_views_of_copies_that_may_be_written_to_are_the_arrays(direct):
     x = la.arange(9.0).reshape(3, 3)
-    for text in ("xp.einsum('ii->i', x)", "xp.einsum('ij->ji', x)", "xp.atleast_1d(x)", "x.squeeze()",
-                 "xp.asarray(x)", "xp.ascontiguousarray(x)", "xp.round(x.astype(int))", "xp.sort(x)",
-                 "xp.tril(x)", "xp.real(x)"):  # fmt: skip
+    for text in _listed("""
+        xp.einsum('ii->i', x); xp.einsum('ij->ji', x); xp.atleast_1d(x); x.squeeze();
+        xp.asarray(x); xp.ascontiguousarray(x); xp.round(x.astype(int)); xp.sort(x); xp.tril(x);
+        xp.real(x)
+    """):
         ours = eval(text, {"xp": la, "x": x})
         theirs = eval(text, {"xp": np, "x": (h := x.asnumpy())})
         assert la.shares_memory(ours, x) == np.shares_memory(theirs, h), text
