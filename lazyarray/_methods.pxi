@@ -182,7 +182,7 @@ cdef class Methods(Operators):
         Raises: ValueError if the last axis can't be divided so, or for another class; TypeError for
             what is no dtype.
         """
-        cdef Tensor t = viewed_as(self, None) if dtype is type is None else None
+        cdef Tensor t = viewed_as(self, None) if dtype is None and type is None else None
         if t is not None:
             return t
         if isinstance(dtype, _Type) and issubclass(dtype, (Tensor, np.ndarray)):
@@ -527,9 +527,13 @@ cdef class Methods(Operators):
     def clip(self, min=None, max=None, out=None, *, casting="same_kind", dtype=None, where=True, order="K",
              subok=True):
         """Values limited to a range."""
-        if (min is None) != (max is None) and out is dtype is None and casting == "same_kind" and where is True \
-                and order == "K" and self.v.dtype == D_F8 and type(self) is NDArray and is_usual(min if max is None else max):
-            return (_maximum if max is None else _minimum).binary(self, min if max is None else max, None)
+        if out is None and dtype is None and casting == "same_kind" and where is True and order == "K" \
+                and info(self.v.dtype).kind == b"f" and type(self) is NDArray \
+                and (min is None or is_usual(min)) and (max is None or is_usual(max)) \
+                and (min is not None or max is not None):
+            if min is None or max is None:
+                return handed((_maximum if max is None else _minimum).binary(self, max if min is None else min, None))
+            return handed(ops._rows.clamp(self, min, max))
         return handed(functions.clip(self, min, max, out, casting=casting, dtype=dtype, where=where, order=order))
 
     def round(self, decimals=0, out=None):

@@ -92,11 +92,14 @@ class broadcast:
 
     def __init__(self, *arrays: ArrayLike) -> None:
         flat: list[Any] = []
+        others = False
         for x in arrays:
             flat += x._arrays if isinstance(x, broadcast) else [x]
-        self._arrays: list[Any]
+            others = others or not isinstance(x, Tensor)
+        self._arrays: list[Any] = flat
         try:
-            self._arrays = operands(*flat)
+            if others:
+                self._arrays = operands(*flat)
             self._shown = np.broadcast(*map(probe, self._arrays))
         except Unheld:  # NumPy holds them
             self._arrays = [values(x, "broadcast()") for x in flat]

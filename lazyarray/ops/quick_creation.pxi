@@ -2,7 +2,15 @@
 
 
 cdef object quick_array(PyObject** args, Py_ssize_t n):
-    return new_array(args, n, False)
+    """``array(obj, dtype, ctx=None, copy=True, order="K", subok=False, ndmin)``."""
+    cdef npy_intp ndmin = 0
+    cdef Tensor t
+    if n == 7 and is_word(args[4], "K") and <object>args[5] is False and index_of(<object>args[6], &ndmin)             and 0 <= ndmin <= 32:
+        n = 4
+    t = new_array(args, n, False)
+    while t is not None and t.v.layout.ndim < ndmin:
+        t = with_axis(t, 0)
+    return t
 
 
 cdef object quick_asarray(PyObject** args, Py_ssize_t n):
@@ -18,6 +26,7 @@ cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
     """``array(obj, dtype, ctx=None, copy=True)``; ``may_be_itself``: an array that is right already is not copied."""
     cdef Tensor t
     cdef object items = <object>args[0] if n else None
+    cdef npy_intp nothing = 0
     cdef int code = -1
     if n < 1 or n > 4 or n > 2 and <object>args[2] is not None or n == 4 and (may_be_itself or <object>args[3] is not True):
         return None
@@ -40,6 +49,8 @@ cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
         items = list(items)
     if not is_sequence(items):
         return of_number(items, code)
+    if not len(items):
+        return written(small_array(D_F8 if code < 0 else code, 1, &nothing)) if current_device() == cpu0() else None
     t = of_arrays(items, 0, True)
     if t is not None:
         return t if code < 0 or code == t.v.dtype else recoded(t, code)

@@ -540,7 +540,11 @@ NATIVE = _listed("""
     +n; xp.format_float_positional(x); xp.format_float_scientific(y, precision=3);
     xp.unpackbits(u); v[[True, False, True]]; m[[False, True, True]]; copy(m.T); copy(v);
     complex(x); complex(z); x[x > 1]; n[n > 5]; xp.require(v, dtype=float); v + w; w + v;
-    xp.result_type(v, n, 3.5)
+    xp.result_type(v, n, 3.5); xp.diag([1, 2, 3]); xp.diag([1.5, x], 1); xp.array([]);
+    xp.array([], dtype="i4"); xp.array(v, ndmin=2); xp.array([1, 2], ndmin=3); xp.array(3, ndmin=1);
+    xp.array_equal(i, [3, 0, 1, 1]); xp.bincount(i, minlength=5); xp.bincount(i, None, 2);
+    v.searchsorted(v); xp.searchsorted(xp.sort(v), v, "right"); i.searchsorted(i[::-1]);
+    f.clip(0, 1); f.clip(max=0.5); f.clip(x, n)
 """)
 OURS = os.path.dirname(la.__file__)
 _PYTHONS = ("xp.require", "m.flat[")  # which have one line of it, or make an object of it
@@ -552,7 +556,7 @@ def operands(xp, made):
     return {
         "xp": xp, "v": made(VECTOR), "m": m, "w": VECTOR, "u": made(np.array([3, 200], "u1")),
         "x": numbers[0][0], "y": numbers[0][1], "n": numbers[1][0], "z": numbers[2][0],
-        "copy": copy.copy,
+        "i": made(np.array([3, 0, 1, 1])), "f": made(VECTOR.astype("f4")), "copy": copy.copy,
     }  # fmt: skip
 
 
@@ -587,13 +591,19 @@ def test_what_is_no_length_stays_none(direct):
         xp.zeros(x); xp.zeros(-n); xp.zeros((n, x)); xp.zeros(n > 1); xp.ones(v); xp.arange(v);
         xp.arange(x, dtype=int); xp.linspace(0, 1, x); v[[True, False]]; v[[True, 1, 0]]; v[[True,
         False, True, True]]; m[[True, False, True], [True, False, True, True]];
-        xp.fromiter(range(2), float, 3); xp.fromiter([1, 'a'], float); xp.fromiter(range(2), 'U1')
+        xp.fromiter(range(2), float, 3); xp.fromiter([1, 'a'], float); xp.fromiter(range(2), 'U1');
+        xp.require(x, requirements="F"); xp.array(v, ndmin=99); xp.array(v, ndmin=-1);
+        xp.bincount(i, minlength=-1); xp.diag([[1, 2]]); xp.diag([x, [1]]);
+        v.searchsorted(w * xp.nan); v.searchsorted(i)
     """):
         agree(lambda xp, made, t=text: eval(t, operands(xp, made)))
 
 
-def test_a_list_of_truths_is_a_mask_that_is_stored_by(direct):
+def test_what_is_stored_at_places(direct):
     for text in _listed("""
+        v[i[:3] % 3] = v; v[[2, 0, 1]] = v[::-1]; v[[0, 1]] = v[[1, 0]]; v[i % 3] = v[0];
+        i[i] = i; i[i % 2] = i[::-1]; v[[0, 0]] = v[1:]; v[[5]] = 1; v[[1, -1]] = 2;
+        m[[1, 0]] = m[:2];
         v[[True, False, True]] = 5; v[[True, False, True]] = w[:2]; m[[True, False, True]] = 2;
         m[[True, False, True]] = w[:2, None]; v[[True, False]] = 1; m[:, [True, False, False,
         True]] = 7
@@ -602,7 +612,7 @@ def test_a_list_of_truths_is_a_mask_that_is_stored_by(direct):
         def call(xp, made, text=text):
             names = operands(xp, made)
             exec(text, names)
-            return names["m" if text.startswith("m") else "v"]
+            return names[text[0]]
 
         agree(call)
 
