@@ -104,6 +104,10 @@ _BARE: dict[str, Any] = {
     "einsum": multiarray.c_einsum,
 }
 
+# NumPy's functions are called without asking the classes of their arguments, which has been done.
+# But of these the question refuses what is no operand.
+_ASKING = frozenset(["histogramdd"])
+
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(
     """
@@ -301,8 +305,9 @@ def _replace(
         own_of_numpys = getattr(numpys, name, None)
         direct: Any = Direct(
             function,
-            # Without asking the classes of its arguments: that has been done.
-            getattr(own_of_numpys, "_implementation", own_of_numpys),
+            own_of_numpys
+            if name in _ASKING
+            else getattr(own_of_numpys, "_implementation", own_of_numpys),
             space.__name__,
             *limits,
             method=own if numpys is np and (own := function.__name__) in _BY_METHOD else None,

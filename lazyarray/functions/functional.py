@@ -113,6 +113,7 @@ def _of_numpys(name: str) -> Any:
     return property(
         lambda self: getattr(self._numpy, name),
         lambda self, value: setattr(self._numpy, name, value),
+        doc=f"As ``numpy.vectorize.{name}``.",
     )
 
 

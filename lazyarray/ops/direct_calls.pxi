@@ -443,10 +443,15 @@ cdef object quickly_of_packed(Direct self, PyObject** args, Py_ssize_t n, PyObje
 
 
 cdef bint is_nothing(object o) except -1:
-    """Whether an operand has no elements."""
+    """Whether an operand has no elements, or is none."""
     if is_tensor(o):
         return (<Tensor>o).v.layout.size() == 0
-    return cnp.PyArray_SIZE(o if cnp.PyArray_CheckExact(o) else np.asarray(o)) == 0
+    if not cnp.PyArray_CheckExact(o):
+        try:
+            o = np.asarray(o)
+        except Exception as exc:
+            return refused(exc) is None
+    return cnp.PyArray_SIZE(o) == 0
 
 
 cdef bint is_to_wrap(PyObject** args, Py_ssize_t every) except -1:

@@ -45,7 +45,7 @@ cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
     if is_native(<object>args[0]):
         t = from_numpy(<object>args[0], current_device())
         return t if code < 0 or code == t.v.dtype else recoded(t, code)
-    if type(items) is range:
+    if type(items) is range and items.stop - items.start <= _DIRECT_ITEMS and items.start - items.stop <= _DIRECT_ITEMS:
         items = list(items)
     if not is_sequence(items):
         return of_number(items, code)

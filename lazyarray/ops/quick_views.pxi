@@ -418,8 +418,10 @@ cdef object quick_asfortranarray(PyObject** args, Py_ssize_t n):
 cdef object quick_copy_method(PyObject** args, Py_ssize_t n):
     """A copy in C or Fortran order, or as the array lies, where that is one of these."""
     cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
+    if t is None:
+        return None
     order = "C" if n == 1 else <object>args[1]
-    if t is None or type(order) is not str:
+    if type(order) is not str:
         return None
     if order == "K":
         order = "C" if contiguous(t) else "F" if in_fortran_order(t) else "K"
