@@ -95,6 +95,7 @@ from lazyarray.lazy._lazy cimport (
     set_scalar_type,
     settled,
     shape_tuple,
+    tuple_of_lengths,
     view_of,
     wait,
     half_value,
@@ -258,7 +259,7 @@ cdef class Array(Values):
     @property
     def strides(self):
         """Bytes from one element to the next along each axis."""
-        return tuple([self.v.layout.strides()[i] for i in range(self.v.layout.ndim)])
+        return tuple_of_lengths(self.v.layout.strides(), self.v.layout.ndim)
 
     @property
     def ndim(self):

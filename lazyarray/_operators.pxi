@@ -420,7 +420,11 @@ cdef class Operators(Tensor):
     def __rmatmul__(self, other): return operated(_matmul, other, self)
 
     def __neg__(self): return negated(_negative, QUICK_SUBTRACT, self)
-    def __pos__(self): return signed(operator.pos, _positive, self)
+    def __pos__(self):
+        if is_scalar(self) and (<Tensor>self).v.dtype != D_BOOL and lone_ops():
+            return handed(self)  # it never changes
+        return signed(operator.pos, _positive, self)
+
     def __abs__(self): return negated(_absolute, QUICK_ADD, self)
     def __invert__(self): return signed(operator.invert, _invert, self)
 

@@ -306,15 +306,20 @@ def require(
     >>> la.isfortran(la.require(la.ones((2, 3)), requirements=["F"]))
     True
     """
+    if not requirements and like is None:
+        return _public.namespace.asanyarray(a, dtype)  # at once, where it can
     device = place_of(None, None, like)
     flags = {_REQUIREMENTS[name.upper()] for name in requirements or ()}
     if flags >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = next((f for f in "CF" if f in flags), "A" if flags else "K")
-    plain = dtype is None and device is None and order in ("C", "F")
-    if isinstance(a, Tensor) and a.ndim and plain:
+    plain = dtype is None and device is None
+    if isinstance(a, Tensor) and plain and order in ("C", "F"):
         at_once = _public.namespace  # where it can
-        x = (at_once.asfortranarray if order == "F" else at_once.ascontiguousarray)(a)
+        if not a.ndim:  # in any order
+            x = at_once.asanyarray(a)
+        else:
+            x = (at_once.asfortranarray if order == "F" else at_once.ascontiguousarray)(a)
     else:
         x = array(a, dtype, copy=None, order=order, device=device)
     if ("O" in flags and x is a) or ("W" in flags and not probe(x).flags.writeable):

@@ -350,6 +350,7 @@ class Direct(Public):
         linear: Callable[[str], bool] | None = None,
         times: int = 1,
         bare: Any = None,
+        some: bool = False,
         host: Any = None,
     ) -> None: ...
 

@@ -33,6 +33,8 @@ from lazyarray.lazy._lazy cimport (
     is_known,
     is_of,
     is_on_chunk,
+    quick_part,
+    real_now,
     lazy,
     D_BOOL,
     D_C16,

@@ -78,12 +78,11 @@ def unwritten(shape, dtype):
 
 cdef bint add_length(object d, npy_intp* dims, int* n, double* size) noexcept:
     """Appends a length to ``dims``; false for what is none, and where the array would be too large."""
-    cdef int overflow = 0
-    if type(d) is not int:
+    cdef npy_intp length
+    if not index_of(d, &length):
         return False
-    cdef npy_intp length = PyLong_AsLongAndOverflow(d, &overflow)
     size[0] *= length
-    if overflow or length < 0 or size[0] > 1e15:
+    if length < 0 or size[0] > 1e15:
         return False
     dims[n[0]] = length
     n[0] += 1

@@ -106,9 +106,12 @@ cdef bint stored_elements(Tensor x, object key, object value) except -1:
         return False
     if is_tensor(value):
         v = <Tensor>value
-        if v.v.dtype != x.v.dtype or v.v.layout.ndim > 1 or not v.v.at_hand() \
-                or v.v.same_memory(x.v) or not (v.v.device() == cpu0()):
+        if v.v.dtype != x.v.dtype or v.v.layout.ndim > 1 or not v.v.at_hand() or not (v.v.device() == cpu0()):
             return False
+        if v.v.same_memory(x.v):
+            v = ordered_copy(v, False)
+            if v is None:
+                return False
         if v.v.layout.ndim:
             if v.v.layout.shape()[0] != p.n:
                 return False
