@@ -29,8 +29,8 @@ __all__: list[str] = []
 
 _METHODS = """__copy__ __deepcopy__ all any argmax argmin argpartition argsort astype byteswap
     choose clip compress conj conjugate copy cumprod cumsum detach diagonal dot flatten max mean
-    min prod ravel repeat reshape round squeeze std sum swapaxes take transpose""".split()
-_OTHERS = """nonzero partition put searchsorted sort trace""".split()
+    min prod ravel repeat reshape round squeeze std sum swapaxes take trace transpose""".split()
+_OTHERS = """nonzero partition put searchsorted sort""".split()
 _MOMENTS = ("mean", "std", "var")
 _REDUCTIONS = {
     **{name: row.ufunc for name, row in reductions.TABLE.items()},
@@ -39,22 +39,30 @@ _REDUCTIONS = {
 _RUNNING = {"cumprod": np.multiply, "cumsum": np.add}
 _ADDING = ("mean", "prod", "std", "sum", "var")  # which have a dtype to add in
 _PARAMETERS = ("dtype", "out", "keepdims", "initial", "where")
-_NUMBERS = ("argmax", "argmin", "dot", "take")  # a number of theirs is no array of the class
+_NUMBERS = (
+    "argmax",
+    "argmin",
+    "dot",
+    "take",
+    "trace",
+)  # a number of theirs is no array of the class
 _PROPERTIES = ("T", "mT", "real", "imag")
 
 # Functions of NumPy's, besides ufuncs and their reductions, that give one of their first operand's
 # class, the latter by its __array_wrap__; those that give none of it though they copy nothing.
-_KEEP = """argpartition argsort around asanyarray astype choose clip count_nonzero cumprod cumsum
-    cumulative_prod cumulative_sum delete diag diagflat diagonal dot ediff1d empty_like expand_dims
-    fix full_like geomspace gradient i0 imag inner insert isneginf isposinf isreal kron
-    linalg.cholesky linalg.inv linalg.lstsq linalg.matrix_power linalg.pinv linalg.qr linalg.solve
-    linalg.svd linspace logspace meshgrid moveaxis nan_to_num nancumprod nancumsum nanmean nanmedian
-    nanpercentile nanprod nanquantile nanstd nansum nanvar ones_like packbits partition percentile
-    piecewise quantile ravel repeat require reshape roll rollaxis rot90 round sort squeeze swapaxes
+_KEEP = """argpartition argsort around asanyarray astype choose clip correlate count_nonzero cumprod
+    cumsum cumulative_prod cumulative_sum delete diag diagflat diagonal dot ediff1d empty_like
+    expand_dims fix full_like geomspace gradient i0 imag inner insert isneginf isposinf isreal kron
+    linalg.cholesky linalg.inv linalg.matrix_power linalg.pinv linalg.qr linalg.svd linspace
+    logspace meshgrid moveaxis nan_to_num nancumprod nancumsum nanmean nanmedian nanpercentile
+    nanprod nanquantile nanstd nansum nanvar ones_like packbits partition percentile piecewise
+    quantile ravel repeat require reshape roll rollaxis rot90 round setdiff1d sort squeeze swapaxes
     take take_along_axis tile transpose unique unique_values zeros_like""".split()
 _WRAPPED = (*_MOMENTS, "median")
 _GIVE_NUMBERS = """count_nonzero dot inner nanpercentile nanquantile percentile quantile
     take""".split()  # what these give as a number is one
+_JOINS = """append block column_stack concatenate dstack hstack resize stack union1d
+    vstack""".split()  # of the class of the greatest priority
 _DROP = ("asarray", "ascontiguousarray", "asfortranarray", "einsum", "isin", "linalg.norm")
 
 _MAKING = (np.diagonal, np.ravel, np.trace)  # which make arrays of NumPy's first, and call theirs
@@ -149,8 +157,10 @@ class Derived(NDArray):
         keep, wrapped, drop = [
             [attrgetter(name)(np) for name in names] for names in (_KEEP, _WRAPPED, _DROP)
         ]
-        numbers = [getattr(np, name) for name in _GIVE_NUMBERS]
-        expect_derived(Derived, keep, wrapped, drop, numbers, _array_wrap)
+        numbers, joins = [
+            [getattr(np, name) for name in names] for names in (_GIVE_NUMBERS, _JOINS)
+        ]
+        expect_derived(Derived, keep, wrapped, drop, numbers, joins, _array_wrap)
         for name, told in _TOLD.items():
             way = getattr(cls, name)
             found = next(c for c in cls.__mro__ if name in vars(c))
@@ -207,6 +217,14 @@ class Derived(NDArray):
                 for i, y in enumerate(result)
             ]
         )
+
+    @staticmethod
+    def _joined(result: Any, args: Any, kwargs: Any) -> Any:
+        """Joined arrays, as NumPy's: of the class that has the greatest priority over 0."""
+        first: Any = max(_rows.inside(args, Derived), key=_priority, default=None)
+        if first is None or _priority(first) <= 0 or _is_given(result, args, kwargs):
+            return result
+        return _ndarray.of_class(result, type(first), None)
 
     @staticmethod
     def _by_method(function: Any, args: Any, kwargs: Any) -> Any:

@@ -24,13 +24,14 @@ from lazyarray.ops._rows import LIGHT_TIMES, Direct, Public, set_method, tell_me
 _BY_NUMPY = """
     allclose angle append argmax argmin argpartition argsort argwhere around array array_equiv
     ascontiguousarray asfortranarray average bincount column_stack compress concatenate convolve
-    copy correlate cross cumprod cumsum cumulative_prod cumulative_sum delete digitize dot dstack
-    ediff1d einsum extract flatnonzero geomspace gradient histogram histogram_bin_edges hstack i0
-    inner insert interp intersect1d isclose iscomplex isin isreal lexsort linspace logspace matvec
-    median nanargmax nanargmin nanmedian nanpercentile nanquantile nonzero packbits partition
-    percentile poly polyadd polyfit polyint polymul polysub quantile ravel_multi_index repeat round
-    searchsorted select setdiff1d setxor1d sort sort_complex take take_along_axis tensordot trace
-    tril tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts
+    copy correlate cross cumprod cumsum cumulative_prod cumulative_sum delete digitize dot
+    dstack ediff1d einsum extract flatnonzero format_float_positional format_float_scientific
+    geomspace gradient histogram histogram_bin_edges hstack i0 inner insert interp intersect1d
+    isclose iscomplex isin isreal lexsort linspace logspace matvec median nanargmax nanargmin
+    nanmedian nanpercentile nanquantile nonzero packbits partition percentile poly polyadd
+    polyfit polyint polymul polysub quantile ravel_multi_index repeat round searchsorted select
+    setdiff1d setxor1d sort sort_complex take take_along_axis tensordot trace tril
+    tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts
     unique_inverse unravel_index vdot vecdot vecmat vstack where"""
 # Of these a result may be as large as the square of the operands, or the product of numbers.
 _SQUARES = """
@@ -38,7 +39,7 @@ _SQUARES = """
 # The same of numbers alone: NumPy makes them in the time that recording them takes.
 _OF_NUMBERS = "eye identity indices tri tril_indices triu_indices"
 _WINDOWS = "bartlett blackman hamming hanning kaiser"
-_TO_A_LENGTH = "unpackbits"
+_TO_A_LENGTH = "unpackbits"  # (of nothing NumPy leaves the result unwritten)
 # As large as an operand times a number.
 _MULTIPLES = "block choose full_like histogramdd ones_like resize tile"
 # ... or two numbers, of large operands as well.
@@ -52,11 +53,11 @@ _LINALG = """
 _FFT = """
     fft fft2 fftn fftshift ifft ifft2 ifftn ifftshift ihfft rfft rfft2 rfftn"""
 _FREQUENCIES = "fftfreq rfftfreq"
-_FFT_TO_REAL = "hfft irfft irfft2 irfftn"
+_FFT_TO_REAL = "hfft irfft irfft2 irfftn"  # (of nothing they read beyond it)
 # By native ways of ours, or recorded: most give views.
 _NATIVE = """
     arange atleast_1d atleast_2d atleast_3d clip count_nonzero diag diagonal diff empty_like
-    expand_dims frombuffer imag isfortran may_share_memory mean moveaxis ravel real reshape
+    expand_dims frombuffer fromiter imag isfortran may_share_memory mean moveaxis ravel real reshape
     result_type rollaxis shares_memory squeeze stack std transpose trapezoid var zeros_like"""
 
 # What we record for these is a call of NumPy's, too, or takes more layers of Python than NumPy's:
@@ -77,10 +78,13 @@ _HOSTED_OF = {"around": 2, "norm": 1, "round": 2, "vector_norm": 1, "where": 1}
 # ... which take some 0.1 ns for each byte: 1.6 MB are no work for a worker.
 _LIGHT = frozenset(
     """
-    append argmax argmin byteswap compress delete diagflat ediff1d einsum extract fftshift
-    histogram_bin_edges hstack ifftshift insert matvec nonzero norm packbits ravel_multi_index round
-    trace tril_indices_from triu_indices_from vdot vecdot vecmat vector_norm vstack""".split()
+    append argmax argmin byteswap compress convolve correlate delete diagflat ediff1d einsum extract
+    fftshift histogram_bin_edges hstack ifftshift insert matvec nonzero norm packbits
+    ravel_multi_index round trace tril_indices_from triu_indices_from vdot vecdot vecmat
+    vector_norm vstack""".split()
 )
+# Which arguments are tables, in which it looks up places: a bit for each.
+_TABLES_OF = {"interp": 0b110, "searchsorted": 0b1}
 # The same for what takes more than a moment for each element: 64 KB are no work for a worker.
 _HOSTED_PRODUCTS = frozenset(
     "argsort convolve correlate cond det einsum i0 matrix_rank qr slogdet sort".split()
@@ -102,6 +106,10 @@ _BARE: dict[str, Any] = {
     "correlate": multiarray.correlate2,
     "einsum": multiarray.c_einsum,
 }
+
+# NumPy's functions are called without asking the classes of their arguments, which has been done.
+# But of these the question refuses what is no operand.
+_ASKING = frozenset(["histogramdd"])
 
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(
@@ -141,7 +149,7 @@ def in_lazyarray(space: ModuleType) -> None:
     _replace(places, space, np, np, _SQUARES, _SMALL)
     _replace(places, space, np, np, _OF_NUMBERS, _SMALL_NUMBERS)
     _replace(places, space, np, np, _WINDOWS, _SHORT_LENGTHS)
-    _replace(places, space, np, _OfSomething(np), _TO_A_LENGTH)
+    _replace(places, space, np, np, _TO_A_LENGTH, some=True)
     _replace(places, space, np, np, _MULTIPLES, (1 << 15, _SMALL[1]))
     _replace(places, space, np, np, _TABLES, (sys.maxsize, _SMALL[1]))
     _replace(places, space, np, np, _OF_LISTS, of_lists=True)
@@ -193,7 +201,7 @@ def in_fft(space: ModuleType) -> None:
     places = _places(space)
     _replace(places, space, np.fft, np.fft, _FFT)
     _replace(places, space, np.fft, np.fft, _FREQUENCIES, _LENGTHS)
-    _replace(places, space, np.fft, _OfSomething(np.fft), _FFT_TO_REAL)
+    _replace(places, space, np.fft, np.fft, _FFT_TO_REAL, some=True)
     register(space, np.fft)
 
 
@@ -212,26 +220,6 @@ def _places(space: ModuleType) -> _Places:
 def _names(place: ModuleType) -> ItemsView[str, Any]:
     """What a module has now: other threads may import parts of it meanwhile."""
     return vars(place).copy().items()
-
-
-class _OfSomething:
-    """A module whose functions fail arrays of nothing: such calls go the long way.
-
-    Those of `_FFT_TO_REAL` read beyond them, those of `_TO_A_LENGTH` leave their results unwritten.
-    """
-
-    def __init__(self, module: ModuleType) -> None:
-        self._module = module
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = getattr(self._module, name)
-
-        def checked(a: Any, *args: Any, **kwargs: Any) -> Any:
-            if not (a if type(a) is np.ndarray else np.asarray(a)).size:
-                raise ValueError  # that is: not at once
-            return function(a, *args, **kwargs)
-
-        return checked
 
 
 def register(
@@ -270,7 +258,8 @@ def _hosted(name: str) -> dict[str, Any]:
     if name in _HOSTED_WRITERS:
         return {"hosted": sys.maxsize}
     if name in _HOSTED:
-        return {"hosted": sys.maxsize, "hosted_of": _HOSTED_OF.get(name, -1), "times": times}
+        of = {"hosted_of": _HOSTED_OF.get(name, -1), "tables": _TABLES_OF.get(name, 0)}
+        return {"hosted": sys.maxsize, "times": times, **of}
     return {}
 
 
@@ -304,26 +293,31 @@ def _replace(
     places: _Places,
     space: ModuleType,
     hosts: ModuleType,
-    numpys: ModuleType | _OfSomething | None,
+    numpys: ModuleType | None,
     names: str,
     limits: tuple[int, ...] = (),
     *,
     writes: bool = False,
     of_lists: bool = False,
+    some: bool = False,
 ) -> None:
     for name in names.split():
         known: Any = getattr(space, name)
         function = known.recorded if type(known) is Public else known
         if not isinstance(function, FunctionType):
             continue  # listed twice
+        own_of_numpys = getattr(numpys, name, None)
         direct: Any = Direct(
             function,
-            getattr(numpys, name, None),
+            own_of_numpys
+            if name in _ASKING
+            else getattr(own_of_numpys, "_implementation", own_of_numpys),
             space.__name__,
             *limits,
             method=own if numpys is np and (own := function.__name__) in _BY_METHOD else None,
             writes=writes,
             of_lists=of_lists,
+            some=some,
             bare=_BARE.get(name),
             host=getattr(hosts, name, None),
             **_hosted(name),

@@ -7,6 +7,10 @@ cdef enum IndexKind:
     INDEX_ADVANCED
 
 
+cdef str _NO_KEY = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+                    "arrays are valid indices")
+
+
 cdef bint element_at(Tensor x, object key, npy_intp* at) except -1:
     """Whether the key is nothing but an integer in bounds for each axis; the element's offset.
 
@@ -80,7 +84,10 @@ cdef enum:
 
 
 cdef object plain_key(Tensor x, object key):
-    """A key as the native ways know it: arrays for Python's ranges, and for tuples in it; slices for an ellipsis."""
+    """A key as the native ways know it: arrays for Python's ranges, and for tuples in it; slices for an ellipsis.
+
+    Without the full slices behind an array, which change nothing: ``x[i, :]`` is ``x[i]``.
+    """
     cdef bint changes = False
     cdef int dots = 0
     if type(key) is not tuple:
@@ -90,7 +97,25 @@ cdef object plain_key(Tensor x, object key):
         dots += part is Ellipsis
     if changes:
         key = tuple([entry_of(part) for part in <tuple>key])
-    return key if dots != 1 else without_dots(x, key)
+    if dots:
+        return key if dots > 1 else without_dots(x, key)
+    if ends_whole(<tuple>key) and axes_indexed(<tuple>key) <= x.v.layout.ndim:
+        while ends_whole(<tuple>key):
+            key = (<tuple>key)[:-1]
+    return (<tuple>key)[0] if len(<tuple>key) == 1 and axes_of_array((<tuple>key)[0]) else key
+
+
+cdef bint ends_whole(tuple key) except -1:
+    """Whether a key's last entry is a full slice behind others."""
+    return len(key) > 1 and type(key[-1]) is slice and key[-1] == _EVERYTHING
+
+
+cdef int axes_indexed(tuple key) except -1:
+    """How many axes a key indexes, at most: one that is too long is an error."""
+    cdef int axes = 0
+    for part in key:
+        axes += max(axes_of_array(part), 1)
+    return axes
 
 
 cdef tuple without_dots(Tensor x, tuple key):
@@ -361,7 +386,10 @@ cdef Tensor basic_view(Tensor x, object key, int* kind):
             all_ints = False
         else:
             n = l.shape()[axis]
-            i = PyNumber_AsSsize_t(k, IndexError)
+            try:
+                i = PyNumber_AsSsize_t(k, IndexError)
+            except TypeError:  # a timedelta64 is an integer by its type alone
+                raise IndexError(_NO_KEY) from None
             if i < -n or i >= n:
                 raise IndexError(f"index {k} is out of bounds for axis {axis} with size {n}")
             offset += (i + n if i < 0 else i) * l.strides()[axis]

@@ -8,6 +8,8 @@ cdef Reduction _min = op.min
 cdef Reduction _any = op.any
 cdef Reduction _all = op.all
 cdef Row _conjugate = op.conjugate
+cdef Ufunc _maximum = op.maximum
+cdef Ufunc _minimum = op.minimum
 
 
 cdef object _Type = type
@@ -83,6 +85,8 @@ cdef class Methods(Operators):
     @property
     def real(self):
         """The real part: a view of a complex array, the array itself otherwise."""
+        if info(self.v.dtype).kind != b"c":
+            return self
         cdef Tensor t = part_of(self, 0)
         return functions.real(self) if t is None else t
 
@@ -178,11 +182,13 @@ cdef class Methods(Operators):
         Raises: ValueError if the last axis can't be divided so, or for another class; TypeError for
             what is no dtype.
         """
+        cdef Tensor t = viewed_as(self, None) if dtype is None and type is None else None
+        if t is not None:
+            return t
         if isinstance(dtype, _Type) and issubclass(dtype, (Tensor, np.ndarray)):
             type, dtype = dtype, None
         if type is not None and not (isinstance(type, _Type) and issubclass(type, (Tensor, np.ndarray))):
             raise ValueError("Type must be a sub-type of ndarray type")
-        cdef Tensor t
         cdef tuple given = (dtype,)
         try:
             if type is not None and type is not np.ndarray and issubclass(type, np.ndarray):
@@ -351,6 +357,8 @@ cdef class Methods(Operators):
             if order == "K":
                 if capturing():  # a trace finds the function by its name
                     return functions.astype(self, dtype, copy=copy)
+                if not copy and one_to_numpy(dtype_code(dtype), self.v.dtype):
+                    return self
                 return converted(self, dtype, copy)
             return functions.array(functions.astype(self, dtype, copy=False), copy=copy or None, order=order)
         except Unheld as error:
@@ -521,6 +529,13 @@ cdef class Methods(Operators):
     def clip(self, min=None, max=None, out=None, *, casting="same_kind", dtype=None, where=True, order="K",
              subok=True):
         """Values limited to a range."""
+        if out is None and dtype is None and casting == "same_kind" and where is True and order == "K" \
+                and info(self.v.dtype).kind == b"f" and type(self) is NDArray \
+                and (min is None or is_usual(min)) and (max is None or is_usual(max)) \
+                and (min is not None or max is not None):
+            if min is None or max is None:
+                return handed((_maximum if max is None else _minimum).binary(self, max if min is None else min, None))
+            return handed(ops._rows.clamp(self, min, max))
         return handed(functions.clip(self, min, max, out, casting=casting, dtype=dtype, where=where, order=order))
 
     def round(self, decimals=0, out=None):

@@ -95,6 +95,7 @@ from lazyarray.lazy._lazy cimport (
     set_scalar_type,
     settled,
     shape_tuple,
+    tuple_of_lengths,
     view_of,
     wait,
     half_value,
@@ -102,7 +103,7 @@ from lazyarray.lazy._lazy cimport (
 )
 from lazyarray.storage._storage cimport Chunk, need_memory
 from lazyarray.lazy._lazy cimport noting
-from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, call_of_ufunc, calls_ufuncs, converted, converted_operand, derived_made, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, goes_first, has_own_way, is_derived, is_foreign, is_held, is_mask, is_operand, is_told, plain, masked_set, \
+from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, call_of_ufunc, calls_ufuncs, converted, converted_operand, derived_made, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, goes_first, has_own_way, is_derived, is_foreign, is_held, is_mask, is_operand, is_told, one_to_numpy, plain, masked_set, \
     part_of, picked, picked_elements, raveled_in, reordered, reshaped, squeezed, store_item, stored_at, stored_elements, swapped, told_by_class, transposed, viewed_as, with_places
 
 from lazyarray import _numpy_facts, autograd, functions, ops, protocols
@@ -258,7 +259,7 @@ cdef class Array(Values):
     @property
     def strides(self):
         """Bytes from one element to the next along each axis."""
-        return tuple([self.v.layout.strides()[i] for i in range(self.v.layout.ndim)])
+        return tuple_of_lengths(self.v.layout.strides(), self.v.layout.ndim)
 
     @property
     def ndim(self):

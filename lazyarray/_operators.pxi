@@ -144,14 +144,17 @@ cdef object with_object(Row row, object a, object b):
     other = b if first else a
     if row is _equal or row is _not_equal:
         return compared_with_object(row, x, other)
-    if is_left_to(other, x):
+    if is_left_to(other, x, row):
         return NotImplemented
     return handed(ops.hosts.handed_over(_python_of[row], (a, b), {}, no_number(other)))
 
 
-cdef bint is_left_to(object o, Tensor x) except -1:
-    """Whether an operator of ``x`` leaves it to an object, which NumPy makes no array of, what it does."""
-    return is_scalar(x) or has_own_way(o) or isinstance(o, _NO_NUMBERS)
+cdef bint is_left_to(object o, Tensor x, Row row=None) except -1:
+    """Whether an operator of ``x`` leaves it to an object, which NumPy makes no array of, what it does.
+
+    (NumPy's ``@`` refuses it itself, as it has no axes.)
+    """
+    return is_scalar(x) or has_own_way(o) or isinstance(o, _NO_NUMBERS) and not isinstance(row, MatMul)
 
 
 cdef object no_number(object o):
@@ -238,9 +241,13 @@ cdef object divided(Tensor self, object a, object b):
     return binary(_divmod, NOT_QUICK, self, a, b)
 
 
-cdef inline bint repeats(Tensor number, object other):
-    """Whether ``[0] * n`` and ``n * (0,)`` repeat the sequence: with an element ``n``."""
-    return (type(other) is list or type(other) is tuple) and is_scalar(number) and info(number.v.dtype).kind in b"iu"
+cdef inline bint repeats(Tensor number, object other) except -1:
+    """Whether ``[0] * n`` and ``n * (0,)`` repeat the sequence: with an element ``n``, which is an integer."""
+    if type(other) is not list and type(other) is not tuple or not is_scalar(number):
+        return False
+    if info(number.v.dtype).kind not in b"iu":
+        raise TypeError(f"can't multiply sequence by non-int of type 'numpy.{number.dtype.name}'")
+    return True
 
 
 cdef inline object inplace(Ufunc row, Tensor a, object b):
@@ -413,7 +420,11 @@ cdef class Operators(Tensor):
     def __rmatmul__(self, other): return operated(_matmul, other, self)
 
     def __neg__(self): return negated(_negative, QUICK_SUBTRACT, self)
-    def __pos__(self): return signed(operator.pos, _positive, self)
+    def __pos__(self):
+        if is_scalar(self) and (<Tensor>self).v.dtype != D_BOOL and lone_ops():
+            return handed(self)  # it never changes
+        return signed(operator.pos, _positive, self)
+
     def __abs__(self): return negated(_absolute, QUICK_ADD, self)
     def __invert__(self): return signed(operator.invert, _invert, self)
 

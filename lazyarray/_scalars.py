@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import sys
+from typing import Any
+
 import numpy as np
 from numpy import (
     False_,
     ScalarType,
     True_,
     asmatrix,
-    bmat,
     bool,
     bool_,
     busday_count,
@@ -94,6 +97,7 @@ from numpy import (
 )
 
 from lazyarray.ops._rows import Ufunc as ufunc
+from lazyarray.ops.hosts import to_host
 
 __all__ = [
     # dtypes
@@ -197,3 +201,11 @@ for _name in ("float96", "float128", "complex192", "complex256"):  # what the pl
     if hasattr(np, _name):
         globals()[_name] = getattr(np, _name)
         __all__ += [_name]
+
+
+@functools.wraps(np.bmat)
+def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
+    if isinstance(obj, str) and gdict is None:  # NumPy looks its names up in the frame that calls
+        frame = sys._getframe(1)
+        ldict, gdict = frame.f_locals, frame.f_globals
+    return np.bmat(to_host(obj, "bmat()"), ldict, gdict)

@@ -318,6 +318,10 @@ cdef class Values(Methods):
         return int(number(self, "?int()"))
 
     def __complex__(self):
+        if self.v.dtype == D_F8 and is_known(self):
+            return PyComplex_FromDoubles((<double*>self.v.elements())[0], 0)
+        if self.v.dtype == D_C16 and is_known(self):
+            return PyComplex_FromDoubles((<double*>self.v.elements())[0], (<double*>self.v.elements())[1])
         return complex(number(self, "?complex()"))
 
     def __round__(self, digits=None):

@@ -298,7 +298,7 @@ def test_errors_that_the_words_promise_come():
     ("thing", "line"),
     [
         (la.sum, "sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=<no value>"),
-        (la.add, "add(x1, x2, /, out=None, *, where=True, dtype=None, casting=None)"),
+        (la.add, "add(x1, x2, /, out=None, *, where=True, dtype=None, casting='same_kind')"),
         (la.matmul, "matmul(a, b, /, out=None, *, axes=None, dtype=None, casting='same_kind')"),
         (la.mean, "mean(a: 'ArrayLike', axis: 'Axis' = None"),
         (la.take, "take(a: 'ArrayLike', indices: 'ArrayLike', axis"),

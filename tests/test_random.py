@@ -516,6 +516,26 @@ def test_gammas_are_drawn_into_rows_only():
 
 
 @pytest.mark.host
+@pytest.mark.parametrize("axis", [None, 0, -1])
+@pytest.mark.parametrize("dtype", ["O", "U3", "M8[D]"])
+@pytest.mark.filterwarnings("ignore::lazyarray.HostArrayWarning")
+def test_permuted_takes_what_numpy_holds(axis, dtype):
+    x = np.arange(12).reshape(3, 4).astype(dtype)
+    want, got = [xp.random.default_rng(3).permuted(x, axis=axis) for xp in (np, la)]
+    assert got.dtype == want.dtype and got.tolist() == want.tolist() != x.tolist()
+    assert la.random.default_rng(3).permuted(x, axis=axis, out=x) is x
+    assert x.tolist() == want.tolist()
+    for other in (x.tolist(), np.matrix(x)):
+        want, got = [xp.random.default_rng(3).permuted(other, axis=axis) for xp in (np, la)]
+        assert got.shape == want.shape and got.tolist() == want.tolist()
+
+
+@pytest.mark.parametrize("stream", ["default_rng", "RandomState"])
+def test_a_number_of_bytes_may_be_a_float(stream):
+    want, got = [getattr(xp.random, stream)(3).bytes(2.0) for xp in (np, la)]
+    assert got == want
+
+
 def test_numpys_array_is_an_out_of_permuted():
     got, want = np.arange(12).reshape(3, 4), np.arange(12).reshape(3, 4)
     assert la.random.default_rng(3).permuted(got, axis=1, out=got) is got

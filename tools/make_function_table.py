@@ -150,7 +150,8 @@ def row(name: str, ways: Ways | None, gradients: Ways) -> str:
     if ways is not None:
         note = _note(name, thing, ways, gradients)
     elif callable(theirs := samples.look(np, name)) and (
-        thing is theirs or thing.__module__ == "lazyarray.random.seeds"
+        theirs in (thing, getattr(thing, "__wrapped__", None))
+        or thing.__module__ == "lazyarray.random.seeds"
     ):
         note = "NumPy's own"
     else:

@@ -12,10 +12,11 @@ cdef Engine process_engine():
             raise ValueError(
                 f"LAZYARRAY_ENGINE_TYPE={name!r}: the engine types are {', '.join(_TYPES)}"
             )
+        told = int_env("LAZYARRAY_ENGINE_INFO", 0, least=0)
         e = _TYPES[name]()
         (<Engine>e).is_process = True
         _process = e
-        if os.environ.get("LAZYARRAY_ENGINE_INFO", "0") not in ("", "0"):
+        if told:
             print(f"lazyarray: {name}, bulk size {_bulk}, process {os.getpid()}", file=sys.stderr)
     return _process
 

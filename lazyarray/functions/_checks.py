@@ -105,6 +105,19 @@ def along(x: NDArray, index: NDArray, axis: int | None) -> Shape:
         ) from None
 
 
+def goes_natively(x: NDArray, index: NDArray, axis: int | None) -> bool:
+    """Whether the key of :func:`key_along` has a gather and a store of ours."""
+    return axis is not None and x.device._on_host and index.ndim == x.ndim <= 3
+
+
+def key_along(shape: Shape, index: NDArray, axis: int) -> tuple[Any, ...]:
+    """The key that selects along an axis: positions along the others."""
+    behind = [(1,) * (len(shape) - 1 - i) for i in range(len(shape))]
+    key: list[Any] = [np.arange(n).reshape(n, *b) for n, b in zip(shape, behind, strict=True)]
+    key[axis] = index
+    return tuple(key)
+
+
 def as_dtype_of(x: NDArray, v: Any) -> Any:
     """What is stored in ``x`` and is no array, of its dtype, as in NumPy.
 

@@ -227,6 +227,10 @@ def load(
             )
         if mmap_mode is not None:
             raise ValueError("load: only what has a path can be mapped")
+        if not hasattr(file, "tell"):  # NumPy reads what follows on a stream
+            return hosts.given(
+                np.load(file, None, allow_pickle, fix_imports, encoding=encoding), place
+            )
         return _read(file, place, how)
     path = os.fsdecode(file)
     if not os.path.isfile(path) and os.path.isfile(path + ".npy"):

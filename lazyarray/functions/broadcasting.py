@@ -91,11 +91,15 @@ class broadcast:
     """
 
     def __init__(self, *arrays: ArrayLike) -> None:
-        given = [x._arrays if isinstance(x, broadcast) else [x] for x in arrays]
-        flat = [x for some in given for x in some]
-        self._arrays: list[Any]
+        flat: list[Any] = []
+        others = False
+        for x in arrays:
+            flat += x._arrays if isinstance(x, broadcast) else [x]
+            others = others or not isinstance(x, Tensor)
+        self._arrays: list[Any] = flat
         try:
-            self._arrays = operands(*flat)
+            if others:
+                self._arrays = operands(*flat)
             self._shown = np.broadcast(*map(probe, self._arrays))
         except Unheld:  # NumPy holds them
             self._arrays = [values(x, "broadcast()") for x in flat]

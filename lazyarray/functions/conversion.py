@@ -108,6 +108,8 @@ def array(
         # NumPy's dtypes include some that arrays here can't have: _rows.array says so.
         return _rows.array(np.array(obj, dtype, order=order, ndmin=ndmin, copy=None), None, place)  # type: ignore[call-overload]
     x: NDArray = _rows.array(obj, dtype, None, False)
+    if x is not obj and copy is not True and x.dtype == obj.dtype and not _rows.holds_scalar(obj):
+        x = obj = obj.view(dtype)  # C's long as a long long
     if place is not None and x.device != place:
         if copy is False:
             raise ValueError(
@@ -171,11 +173,9 @@ _rows.teach(stack=stacked, array=array)
 
 
 def _in_order(x: NDArray, order: str) -> bool:
-    if order == "K":
+    if order in ("K", "A"):  # as it lies, also with gaps
         return True
     flags = _rows.probe(x).flags
-    if order == "A":
-        return bool(flags.c_contiguous or flags.f_contiguous)
     return bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
 
 
@@ -306,15 +306,20 @@ def require(
     >>> la.isfortran(la.require(la.ones((2, 3)), requirements=["F"]))
     True
     """
+    if not requirements and like is None:
+        return _public.namespace.asanyarray(a, dtype)  # at once, where it can
     device = place_of(None, None, like)
     flags = {_REQUIREMENTS[name.upper()] for name in requirements or ()}
     if flags >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = next((f for f in "CF" if f in flags), "A" if flags else "K")
-    plain = dtype is None and device is None and order in ("C", "F")
-    if isinstance(a, Tensor) and a.ndim and plain:
+    plain = dtype is None and device is None
+    if isinstance(a, Tensor) and plain and order in ("C", "F"):
         at_once = _public.namespace  # where it can
-        x = (at_once.asfortranarray if order == "F" else at_once.ascontiguousarray)(a)
+        if not a.ndim:  # in any order
+            x = at_once.asanyarray(a)
+        else:
+            x = (at_once.asfortranarray if order == "F" else at_once.ascontiguousarray)(a)
     else:
         x = array(a, dtype, copy=None, order=order, device=device)
     if ("O" in flags and x is a) or ("W" in flags and not probe(x).flags.writeable):

@@ -19,7 +19,16 @@ from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import looked_at
 from lazyarray.ops._moves import picked
-from lazyarray.ops._rows import asarray, assign_to, at_once, empty, full, probe
+from lazyarray.ops._rows import (
+    asarray,
+    assign_to,
+    at_once,
+    empty,
+    full,
+    places_repeated,
+    probe,
+    take_along,
+)
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -110,12 +119,14 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> NDArray
         if found is not None:
             return found
         given = _layout.values(given, "repeat()") if isinstance(given, Tensor) else given
-        each = np.array(given)
-        counts = each.astype(np.intp)
+        each = np.asarray(given)
+        counts = each.astype(np.intp, copy=False)
         times = counts.item() if counts.size == 1 else 0
         fits = np.can_cast(each.dtype, np.intp) and each.shape == x.shape[axis : axis + 1]
-        if fits and not (counts < 0).any():
+        if fits and counts.min(initial=0) >= 0:
             total = int(counts.sum())
+            if (about := counts.sum(dtype=float)) >= 2**63:  # the sum has wrapped round
+                total = int(about)
         else:  # NumPy's own errors, and the length: on one byte an entry
             total = np.repeat(np.zeros(x.shape[axis], bool), given).size
     out = empty(
@@ -129,14 +140,12 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> NDArray
         return out
     if follows(x):
         return picked(x, lambda n: repeat(n, counts, axis))
-    return _layout.gil_op(
-        "repeat",
-        lambda v: np.repeat(v, counts, axis),
-        [x],
-        out.shape,
-        axis,
-        mini=lambda v: np.repeat(v, 1, axis),
-    )
+    places = places_repeated(counts, total, x.device)
+    found = take_along(x, places, axis)
+    if found is None:  # what is behind the axis lies apart
+        found = take_along(copy(x, "C"), places, axis)
+    assert found is not None
+    return found
 
 
 def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> NDArray:
@@ -200,11 +209,11 @@ def delete(arr: ArrayLike, obj: Places, axis: int | None = None) -> NDArray:
     elif few and -n <= np.ravel(where)[0] < n:
         left = n - 1
     elif _are_places(where, -n, n - 1):
-        gone = np.zeros(n, np.bool_)
-        gone[where] = True
-        left = n - int(np.count_nonzero(gone))
+        kept = np.ones(n, np.bool_)
+        kept[where] = False
+        return x[(slice(None),) * axis + (kept,)]
     elif np.shape(where) == (n,) and np.asarray(where).dtype == np.bool_:
-        left = n - int(np.count_nonzero(where))
+        return x[(slice(None),) * axis + (~np.asarray(where),)]
     else:  # also NumPy's errors
         left = np.delete(np.empty(n, np.bool_), where).size
     alike: Any = slice(0, 0) if few else []

@@ -10,7 +10,7 @@ import copy
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray import _public
 from lazyarray.functions.creation import zeros_like
-from lazyarray.functions.manipulation import expand_dims, moveaxis, permute_dims
+from lazyarray.functions.manipulation import expand_dims, permute_dims
 from lazyarray.lazy._lazy import Tensor, UsersOwn, is_capturing
 from lazyarray.ops import hosts
 from lazyarray.ops._differentiable import refuse
@@ -58,7 +58,7 @@ def apply_along_axis(
     """
     x = asarray(arr)
     axis = normalize_axis_index(axis, x.ndim)
-    vectors = moveaxis(x, axis, -1)
+    vectors = x.transpose(*range(axis), *range(axis + 1, x.ndim), axis)  # of a derived class, too
     around = vectors.shape[:-1]
     if 0 in around:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
@@ -108,7 +108,13 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence
 _OPEN: Any = np._NoValue  # a decorator that has got its options and waits for its function
 
 
-_VECTORIZED = ("pyfunc", "otypes", "excluded", "cache", "signature", "__name__")
+def _of_numpys(name: str) -> Any:
+    """An attribute of a `vectorize` that is that of NumPy's own."""
+    return property(
+        lambda self: getattr(self._numpy, name),
+        lambda self, value: setattr(self._numpy, name, value),
+        doc=f"As ``numpy.vectorize.{name}``.",
+    )
 
 
 class vectorize:
@@ -135,6 +141,13 @@ class vectorize:
     array([1, 1, 2])
     """
 
+    pyfunc = _of_numpys("pyfunc")
+    otypes = _of_numpys("otypes")
+    excluded = _of_numpys("excluded")
+    cache = _of_numpys("cache")
+    signature = _of_numpys("signature")
+    __name__ = _of_numpys("__name__")
+
     def __init__(
         self,
         pyfunc: Callable[..., Any] = _OPEN,
@@ -151,63 +164,53 @@ class vectorize:
         self._open = pyfunc is _OPEN
         self.__doc__ = self._numpy.__doc__
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _VECTORIZED:
-            return getattr(self._numpy, name)
-        raise AttributeError(f"'vectorize' object has no attribute {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _VECTORIZED:
-            setattr(self._numpy, name, value)
-        else:
-            super().__setattr__(name, value)
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._open:
             self._numpy(*args, **kwargs)
             self._open, self.__doc__ = False, self._numpy.__doc__
             return self
-        given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
-        lazy = {key: o for key, o in given.items() if isinstance(o, Tensor)}
-        device = next((o.device for o in lazy.values()), None)
+        given = [*args, *kwargs.values()]
+        lazy: list[NDArray] = [o for o in given if isinstance(o, Tensor)]
+        device = lazy[0].device if lazy else None
         if is_capturing() and self.otypes is not None and self.signature is None:
-            looped = [o for key, o in given.items() if key not in self.excluded]
+            keys = [*range(len(args)), *kwargs]
+            looped = [o for key, o in zip(keys, given, strict=True) if key not in self.excluded]
             if looped and all(holdable(np.empty(0, t)) for t in self.otypes):
-                return self._traced(len(args), given, lazy, looped, device)
-        refuse("vectorize", *lazy.values())
-        results = self._called(
-            len(args), {**given, **{key: values(o, "vectorize()") for key, o in lazy.items()}}
-        )
-        if all(map(holdable, given.values())):
+                return self._traced(given, [*kwargs], lazy, looped, device)
+        refuse("vectorize", *lazy)
+        read = [values(o, "vectorize()") if isinstance(o, Tensor) else o for o in given]
+        results = self._called(read, kwargs)
+        if all(map(holdable, given)):
             return hosts.given(results, device)
         return hosts.to_lazy(results, device)
 
-    def _called(self, n: int, given: dict[Any, Any]) -> Any:
-        """What NumPy gives for so many arguments by position, and those by name."""
-        return self._numpy(*[given.pop(i) for i in range(n)], **given)
+    def _called(self, given: list[Any], names: Collection[str]) -> Any:
+        """What NumPy gives for arguments, the last of which have these names."""
+        n = len(given) - len(names)
+        return self._numpy(*given[:n], **dict(zip(names, given[n:], strict=True)))
 
     def _traced(
         self,
-        n: int,
-        given: dict[Any, Any],
-        lazy: dict[Any, NDArray],
+        given: list[Any],
+        names: list[str],
+        lazy: list[NDArray],
         looped: list[Any],
         device: Any,
     ) -> Any:
         """The same as one instruction."""
-        for key, o in given.items():
-            if isinstance(o, (np.ndarray, list)):
-                given[key] = copy.copy(o)  # the caller may change it before the call is run
+        # The caller may change what it has given before the call is run.
+        kept = [copy.copy(o) if isinstance(o, (np.ndarray, list)) else o for o in given]
         shape = np.broadcast_shapes(*[np.shape(o) for o in looped])
 
         def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-            found = self._called(n, {**given, **dict(zip(lazy, ins, strict=True))})
+            read = iter(ins)
+            found = self._called([next(read) if isinstance(o, Tensor) else o for o in kept], names)
             for out, value in zip(outs, found if len(outs) > 1 else [found], strict=True):
                 out[...] = value
 
         targets = [(shape, np.dtype(t)) for t in self.otypes]
         cost = 1e4 + 300.0 * math.prod(shape)
-        made = call("vectorize", UsersOwn(run), [*lazy.values()], targets, device=device, cost=cost)
+        made = call("vectorize", UsersOwn(run), lazy, targets, device=device, cost=cost)
         return tuple(made) if len(made) > 1 else made[0]
 
 

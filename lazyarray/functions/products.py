@@ -128,8 +128,13 @@ def dot(a: ArrayLike, b: ArrayLike, out: NDArray | None = None) -> NDArray:
                 cost=_times(x.shape, y.shape[:summed], y.shape[summed + 1 :]),
                 gradient=_dotted(x.ndim, y.ndim),
             )
+    return into_exact(returned(result), out, "dot")
+
+
+def into_exact(result: NDArray, out: Any, name: str) -> NDArray:
+    """The result of a product by BLAS, in ``out`` if that is given: of exactly its kind."""
     if out is None:
-        return returned(result)
+        return result
     out = out_array(out)
     fits = isinstance(out, Tensor) and (out.shape, out.dtype) == (result.shape, result.dtype)
     if not fits or not probe(out).flags.c_contiguous:
@@ -137,7 +142,7 @@ def dot(a: ArrayLike, b: ArrayLike, out: NDArray | None = None) -> NDArray:
             "output array is not acceptable (must have the right datatype, number of dimensions, "
             "and be a C-Array)"
         )
-    return deliver(result, out, "dot")
+    return deliver(result, out, name)
 
 
 def _added_to_zeros(product: NDArray, number: NDArray) -> NDArray:

@@ -13,7 +13,9 @@ from lazyarray.functions._checks import (
     along,
     check_bounds,
     common_dtype,
+    goes_natively,
     is_weak,
+    key_along,
     listed,
     one_axis,
     wrapped,
@@ -25,7 +27,7 @@ from lazyarray.functions.manipulation import ravel
 from lazyarray.functions.storing import copyto
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import follows
-from lazyarray.ops._layout import Shape, deliver, gil_op, looked_at, operands
+from lazyarray.ops._layout import deliver, gil_op, looked_at, operands
 from lazyarray.ops._moves import picked
 from lazyarray.ops._rows import astype, take_along
 
@@ -113,8 +115,9 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
     if index.ndim == 1 and index.dtype.kind == "i" and (axis is None or x.ndim == 1):
         return take(x, index, axis)
     shape = along(x, index, axis) if axis is None or index.ndim == x.ndim else ()
-    if follows(x) and axis is not None and index.dtype.kind in "iu":
-        return x[_key_along(x.shape, index, axis)]
+    native = goes_natively(x, index, axis)
+    if (native or follows(x)) and axis is not None and index.dtype.kind in "iu":
+        return x[key_along(x.shape, index, axis)]
     return gil_op(
         "take_along_axis",
         lambda v, i: np.take_along_axis(v, i, axis),
@@ -123,13 +126,6 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
         axis,
         mini=lambda v, i: np.take_along_axis(v, np.zeros_like(i), axis),
     )
-
-
-def _key_along(shape: Shape, index: NDArray, axis: int) -> tuple[Any, ...]:
-    """The key that selects along an axis: positions along the others."""
-    key: list[Any] = list(np.ix_(*map(np.arange, shape)))
-    key[axis] = index
-    return tuple(key)
 
 
 def compress(

@@ -145,6 +145,10 @@ def unique(
     x = asarray(ar)
     if axis is not None:
         normalize_axis_index(axis, x.ndim)
+    if axis is None and not return_index and x.size and x.dtype.kind in "iu":
+        found = _by_counting(x, return_inverse, return_counts)
+        if found is not None:
+            return found
     # NumPy puts integers into a hash table, if only their values are asked for.
     kinds = "iuf" if return_index or return_inverse or return_counts else "f"
     if axis is None and x.size >= _MANY and x.dtype.kind in kinds and x.dtype.char not in "eg":
@@ -162,6 +166,34 @@ def unique(
 
 
 _MANY = 1 << 17  # elements: threads share the sort of so many
+# Where each integer of a range occurs so often on average, counting is quicker than sorting.
+_OFTEN = 8
+
+
+def _by_counting(x: NDArray, inverse: bool, counts: bool) -> Any:
+    """``unique`` of integers from a short range; None for others."""
+    refuse("unique", x)
+
+    def found(v: np.ndarray) -> list[np.ndarray] | None:
+        low, high = v.min(), v.max()
+        if (int(high) - int(low)) * _OFTEN >= v.size:
+            return None
+        first = low.astype(np.intp)
+        places = v.astype(np.intp, copy=False) - first  # what wraps around does so twice
+        times = np.bincount(places)
+        there = np.flatnonzero(times)
+        results = [(there + first).astype(v.dtype)]
+        if inverse:
+            results.append((np.cumsum(times > 0) - 1)[places].reshape(x.shape))
+        if counts:
+            results.append(times[there])
+        return results
+
+    made = looked_at(ravel(x), "unique()", found)
+    if made is None:
+        return None
+    arrays = tuple([kept(r, x.device) for r in made])
+    return arrays if len(arrays) > 1 else arrays[0]
 
 
 def _by_sorting(x: NDArray, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> Any:

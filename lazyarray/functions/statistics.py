@@ -265,7 +265,9 @@ def _moment(
     if out is not None:
 
         def mini(v: np.ndarray, *masks: np.ndarray, **to: Any) -> np.ndarray:
-            return function(np.ones([max(n, 1) for n in v.shape], v.dtype), **plain, **to)
+            # An integer dtype has no root: an output of floats may make it another loop.
+            loop = plain if to or np.dtype(given).kind not in "biu" else {**plain, "dtype": None}
+            return function(np.ones([max(n, 1) for n in v.shape], v.dtype), **loop, **to)
 
         key = tuple(plain.values())
         return gil_op(name, run, inputs, shape, key, mini=mini, into=out, cost=cost, gradient=rules)

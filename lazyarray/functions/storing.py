@@ -12,14 +12,16 @@ from lazyarray.functions._checks import (
     as_dtype_of,
     check_bounds,
     check_fits,
+    goes_natively,
     is_scalar,
+    key_along,
     listed,
     wrapped,
 )
 from lazyarray.functions.editing import resize
 from lazyarray.functions.index_tricks import check_cube
 from lazyarray.functions.manipulation import ravel
-from lazyarray.lazy._lazy import Tensor, Unheld
+from lazyarray.lazy._lazy import Tensor, Unheld, shape_text
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_write, operands, values
 from lazyarray.ops._moves import stored
@@ -60,6 +62,9 @@ def put_along_axis(arr: NDArray, indices: ArrayLike, values: ArrayLike, axis: in
         check_bounds(np.asarray(indices), x.shape, axis)
     if follows(x, new):
         return stored("put_along_axis", x, new, lambda a, v: put_along_axis(a, index, v, axis))
+    if axis is not None and goes_natively(x, index, axis):
+        x[key_along(x.shape, index, axis)] = new
+        return
     gil_write("put_along_axis", lambda v, i, w: np.put_along_axis(v, i, w, axis), x, [index, new])
 
 
@@ -247,6 +252,11 @@ def copyto(
             )
     if where is not True:
         mask = mask_of(where, to.device)
+        if mask.ndim > to.ndim:
+            raise ValueError(
+                f"could not broadcast where mask from shape {shape_text(mask.shape)} into shape "
+                f"{shape_text(to.shape)}"
+            )
         if isinstance(new, Tensor):
             new = new.astype(to.dtype, copy=False)
         new = select(mask, new, to)

@@ -560,6 +560,7 @@ cdef Recorder* recorder() noexcept
 cdef PyTypeObject* type_of_arrays() noexcept
 cdef CDevice current_device() noexcept
 cdef Tensor fresh(int dtype, npy_intp size, CDevice device)
+cdef tuple tuple_of_lengths(const npy_intp*, int)
 cdef tuple shape_tuple(const View* v)
 cpdef str shape_text(shape)
 cdef Kernel* cast_kernel(int source, int target) except NULL

@@ -96,15 +96,19 @@ cdef bint covers_chunk(const View* v) noexcept:
         and not self_overlaps(w.layout) and nests(w.layout, info(v.dtype).size)
 
 
+cdef tuple tuple_of_lengths(const npy_intp* n, int count):
+    if count == 1:
+        return (n[0],)
+    if count == 2:
+        return (n[0], n[1])
+    if count == 3:
+        return (n[0], n[1], n[2])
+    return tuple([n[i] for i in range(count)])
+
+
 cdef tuple shape_tuple(const View* v):
     cdef View* w = <View*>v
-    if w.layout.ndim == 1:
-        return (w.layout.shape()[0],)
-    if w.layout.ndim == 2:
-        return (w.layout.shape()[0], w.layout.shape()[1])
-    if w.layout.ndim == 3:
-        return (w.layout.shape()[0], w.layout.shape()[1], w.layout.shape()[2])
-    return tuple([w.layout.shape()[i] for i in range(w.layout.ndim)])
+    return tuple_of_lengths(w.layout.shape(), w.layout.ndim)
 
 
 cpdef str shape_text(shape):

@@ -252,7 +252,10 @@ cdef int become(Tensor x, Tensor other) except -1:
     x.v.detached = other.v.detached
     if is_captured(old):
         _moved += 1
-    x.v.leave(old)
+    if x.v.chunk == old:
+        old.drop_handle()  # its views go on being made from it
+    else:
+        x.v.leave(old)
     return 0
 
 

@@ -173,12 +173,16 @@ def qr(a: ArrayLike, mode: str = "reduced") -> QRResult | NDArray | tuple[NDArra
             stacklevel=2,
         )
         mode = "reduced"
+    if mode in ("e", "economic"):
+        warnings.warn("The 'economic' option is deprecated.", DeprecationWarning, stacklevel=2)
+        mode = "economic"
     x, stack, m, n = matrices(a)
     k = min(m, n)
     shapes: dict[str, Shape | list[Shape]] = {
         "reduced": [(*stack, m, k), (*stack, k, n)],
         "complete": [(*stack, m, m), (*stack, m, n)],
         "r": (*stack, k, n),
+        "economic": (*stack, m, n),
         "raw": [(*stack, n, m), (*stack, k)],
     }
     if mode not in shapes:
@@ -196,7 +200,13 @@ def qr(a: ArrayLike, mode: str = "reduced") -> QRResult | NDArray | tuple[NDArra
         mode,
         gradient=rules,
     )
-    return result if mode == "r" else QRResult(*result) if mode != "raw" else tuple(result)
+    return (
+        result
+        if mode in ("r", "economic")
+        else QRResult(*result)
+        if mode != "raw"
+        else tuple(result)
+    )
 
 
 @overload

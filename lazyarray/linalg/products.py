@@ -14,7 +14,7 @@ from lazyarray.lazy._lazy import returned
 from lazyarray.linalg.equations import inv
 from lazyarray.linalg.recording import matrix, square
 from lazyarray.ops import names as op
-from lazyarray.ops._layout import deliver, new_like, operands
+from lazyarray.ops._layout import new_like, operands
 from lazyarray.ops._rows import assign_to
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: NDArray | None = None) -> NDA
         xs[-1] = xs[-1][:, None]
     lengths = [matrix(x).shape[0] for x in xs] + [xs[-1].shape[1]]
     product = _multiplied(xs, _cuts(lengths), 0, len(xs) - 1)
-    return deliver(returned(product.reshape(shape)), out, "multi_dot")
+    return products.into_exact(returned(product.reshape(shape)), out, "multi_dot")
 
 
 def _cuts(lengths: list[int]) -> dict[tuple[int, int], int]:

@@ -91,7 +91,7 @@ cdef class Gufunc(Row):
 cdef Tensor gathered(Tensor x, object key)
 cdef bint is_mask(object o) noexcept
 cdef object with_places(Tensor x, object key, bint waits)
-cdef bint stored_at(Tensor x, object key, object value) except -1
+cdef bint stored_at(Tensor x, object key, object value, int named=*) except -1
 cdef int store(Tensor to, object value) except -1
 cdef int store_item(Tensor to, object value) except -1
 cdef Tensor picked(Tensor x, object key)
@@ -108,6 +108,7 @@ cdef object plain(object o)
 cdef bint is_held(object o)
 cdef bint has_own_way(object o) except -1
 cdef object converted_operand(object o)
+cdef bint one_to_numpy(int a, int b) noexcept
 cdef Tensor converted(Tensor x, object dtype, bint copy)
 cdef object direct_elementwise(object function, tuple args)
 cdef Tensor direct_get(Tensor x, object key)

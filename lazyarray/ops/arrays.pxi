@@ -78,12 +78,11 @@ def unwritten(shape, dtype):
 
 cdef bint add_length(object d, npy_intp* dims, int* n, double* size) noexcept:
     """Appends a length to ``dims``; false for what is none, and where the array would be too large."""
-    cdef int overflow = 0
-    if type(d) is not int:
+    cdef npy_intp length
+    if not index_of(d, &length):
         return False
-    cdef npy_intp length = PyLong_AsLongAndOverflow(d, &overflow)
     size[0] *= length
-    if overflow or length < 0 or size[0] > 1e15:
+    if length < 0 or size[0] > 1e15:
         return False
     dims[n[0]] = length
     n[0] += 1
@@ -459,6 +458,11 @@ cdef Tensor converted(Tensor x, object dtype, bint copy):
     """The same."""
     cdef int code = dtype_code(dtype)
     return x if code == x.v.dtype and not copy else recoded(x, code)
+
+
+cdef bint one_to_numpy(int a, int b) noexcept:
+    """Whether two dtypes are one to NumPy: C's long and long long of one length."""
+    return a == b or info(a).kind == info(b).kind and info(a).size == info(b).size and info(a).kind in b"iu"
 
 
 cdef Tensor recoded(Tensor x, int code):

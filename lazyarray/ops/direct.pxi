@@ -4,9 +4,9 @@
 # NumPy takes for three elements. Where all operands are complete, on the host and small, and nobody
 # records, captures, profiles or forbids hidden waits, NumPy's function computes the same now. It gets
 # copies: so another thread may go on writing the arrays while NumPy lets go of the GIL. Of larger ones it gets
-# the memory itself, and the call is an op that reads it (while_held). The copies are read-only: a call that writes to
-# one (an `out` given by position) raises, and a view of one is known by it, however NumPy found the memory; of memory
-# that is lent the call's parameters tell. What isn't plain goes the long way, and so does a call that NumPy refuses:
+# the memory itself, and the call is an op that reads it (while_held). Where a call's parameters don't tell that it writes
+# to nothing, the copies are read-only: one that does (an `out` given by position) raises. Views of a copy are known by
+# their place in memory, however NumPy found it; views of one in a list, by being read-only. What isn't plain goes the long way, and so does a call that NumPy refuses:
 # where an error is raised does not depend on sizes. What a handler of signals raises meanwhile is raised.
 
 
@@ -33,6 +33,7 @@ LIGHT_TIMES = 4
 
 cdef enum:
     _DIRECT_ARGUMENTS = 16
+    _TABLE_TIMES = 64  # so many times as large may be what is only looked up in: it may have to be cast
     _GAPS = 4  # times an operand's elements are more to copy than a loan costs
     _DIRECT_LENGTH = 10_000  # of a result, that a number names
     _DIRECT_RESULT = 1 << 22  # bytes of a result that is as many times as large as its operands
@@ -47,8 +48,17 @@ cdef struct Scan:
     bint fits, arrays
     CDevice device    # of the arrays
     npy_intp lends    # from so many bytes on an array's memory is lent
+    int tables        # a bit for each argument in which the function only looks up few places
+    bint table        # whether the next one is such
+    bint pure         # the call writes to nothing: many of NumPy's functions copy a read-only array first
     int loans
     Chunk* lent[_DIRECT_ARGUMENTS]
+
+
+cdef struct Given:  # the arguments of a call as NumPy gets them
+    Scan scan
+    PyObject* operands[_DIRECT_ARGUMENTS]
+    Py_ssize_t count
 
 
 cdef dict _PLAIN_TYPES = dict.fromkeys((bool, type(None), complex, type(Ellipsis), type))
@@ -64,7 +74,8 @@ cdef void begin_scan(Scan* scan) noexcept:
     scan.largest = _DIRECT_LENGTH
     scan.most = INFINITY
     scan.fits, scan.arrays = True, False
-    scan.lends, scan.loans = PY_SSIZE_T_MAX, 0
+    scan.lends, scan.loans, scan.tables = PY_SSIZE_T_MAX, 0, 0
+    scan.table = scan.pure = False
 
 
 cdef bint is_ours(object o) noexcept:
@@ -72,8 +83,8 @@ cdef bint is_ours(object o) noexcept:
     return is_tensor(o) and (Py_TYPE(o) == type_of_arrays() or is_scalar(<Tensor>o))
 
 
-cdef object copied_out(Tensor t, Scan* scan):
-    """A read-only NumPy array, or a scalar, of the same values and layout; None if not at hand or not small.
+cdef object copied_out(Tensor t, Scan* scan, bint writable):
+    """A NumPy array, or a scalar, of the same values and layout; None if not at hand or not small.
 
     Or one on the memory itself, which is then noted in ``scan.lent``.
     """
@@ -100,13 +111,12 @@ cdef object copied_out(Tensor t, Scan* scan):
     cdef bint gaps = high - low > _GAPS * count
     cdef bint lend = scan.loans < _DIRECT_ARGUMENTS and (
         count >= scan.lends or high - low >= scan.lends and gaps)
-    scan.left -= high - low if gaps and not lend else count
+    scan.left -= high - low if gaps and not lend else count // _TABLE_TIMES if lend and scan.table else count
     if scan.left < 0:
         return None
     if lend:
         scan.lent[scan.loans] = t.v.chunk
         scan.loans += 1
-        # Writable, though nobody writes to it: many of NumPy's functions copy a read-only array first.
         return numpy_view(&t.v, not lazy(t.v.chunk).immutable)
     Py_INCREF(d)  # stolen
     if packs or l.c_contiguous(size):
@@ -115,14 +125,15 @@ cdef object copied_out(Tensor t, Scan* scan):
             copy_steps(<int>size, cnp.PyArray_BYTES(a), &size, t.v.elements(), l.strides(), l.shape(), 1)
         else:
             memcpy(cnp.PyArray_DATA(a), t.v.elements(), count)
-        cnp.PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
+        if not writable:
+            cnp.PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
         return a
     # With its gaps: NumPy's bits, and the layout of what it gives, depend on the steps.
     high -= low
     memory = PyArray_New(&PyArray_Type, 1, &high, cnp.NPY_INT8, NULL, NULL, 0, 0, None)
     memcpy(cnp.PyArray_DATA(memory), t.v.elements() + low - l.offset, high)
     a = PyArray_NewFromDescr(&PyArray_Type, d, l.ndim, l.shape(), l.strides(),
-                             cnp.PyArray_BYTES(memory) + l.offset - low, 0, None)
+                             cnp.PyArray_BYTES(memory) + l.offset - low, NPY_ARRAY_WRITEABLE if writable else 0, None)
     Py_INCREF(memory)  # stolen
     cnp.PyArray_SetBaseObject(a, memory)
     return a
@@ -175,7 +186,7 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
     cdef type t = type(o)
     if is_tensor(o):
         if is_ours(o):
-            found = copied_out(<Tensor>o, scan)
+            found = copied_out(<Tensor>o, scan, scan.pure and depth == 0)
             if found is not None:
                 return found
     elif t is float:
@@ -218,35 +229,60 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
     elif t is np.ndarray:
         scan.left -= cnp.PyArray_NBYTES(<cnp.ndarray>o)
         if scan.left >= 0 and dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0:
-            return locked(o)
+            return o if scan.pure and depth == 0 else locked(o)
     scan.fits = False
     return None
 
 
-cdef object as_ours(object o, CDevice device, bint* fits, bint loans=False, Py_ssize_t known=1):
+cdef bint shows_operand(Given* given, cnp.ndarray a) noexcept:
+    """Whether an array of NumPy's is one of the operands, or lies in the memory of one."""
+    cdef Py_ssize_t i
+    cdef int axis
+    cdef npy_intp low, high, step
+    cdef bint views = cnp.PyArray_BASE(a) is not NULL
+    for i in range(given.count):
+        if given.operands[i] == <PyObject*>a:
+            return True
+        if not views or Py_TYPE(<object>given.operands[i]) != &PyArray_Type:
+            continue
+        operand = <cnp.ndarray>given.operands[i]
+        low, high = 0, cnp.PyArray_ITEMSIZE(operand)
+        for axis in range(cnp.PyArray_NDIM(operand)):
+            step = (cnp.PyArray_DIMS(operand)[axis] - 1) * cnp.PyArray_STRIDES(operand)[axis]
+            if step < 0:
+                low += step
+            else:
+                high += step
+        if low <= cnp.PyArray_BYTES(a) - cnp.PyArray_BYTES(operand) < high:
+            return True
+    return False
+
+
+cdef object as_ours(object o, Given* given, bint* fits, Py_ssize_t known=1):
     """A result of NumPy's as one of ours; `fits` is false then if it is nothing that can be so.
 
-    ``loans``: NumPy was given memory of ours. ``known`` is how many references the caller has to the result.
+    ``known`` is how many references the caller has to the result.
     """
     if Py_TYPE(o) == &PyArray_Type:
         # A view of what was given, as it was, is to be a view of the array, which only the long way makes.
         if cnp.PyArray_ISWRITEABLE(<cnp.ndarray>o) and cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>o) \
-                and not (loans and is_on_chunk(o)) and dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0:
-            return written(from_numpy(o, device, known))
+                and not shows_operand(given, <cnp.ndarray>o) and not (given.scan.loans and is_on_chunk(o)) \
+                and dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0:
+            return written(from_numpy(o, given.scan.device, known))
         fits[0] = False
         return None
     if isinstance(o, (tuple, list)):
         parts = []
         for part in o:
-            parts.append(as_ours(part, device, fits, loans, 2))
+            parts.append(as_ours(part, given, fits, 2))
             if not fits[0]:
                 return None
         if type(o) is tuple or type(o) is list:
             return parts if type(o) is list else tuple(parts)
         return type(o)(*parts)
-    if o is True or o is False:  # not NumPy's: `allclose` and its kind
+    if o is True or o is False or type(o) is str:  # not NumPy's: `allclose` and its kind, and text
         return o
     # None is what comes of a call that writes to its arguments.
-    found = array_of(o, device)
+    found = array_of(o, given.scan.device)
     fits[0] = found is not o
     return found

@@ -20,9 +20,9 @@ cdef frozenset _OF_VALUES = frozenset((
 cdef frozenset _WRITTEN = frozenset(("inplace", "out", "overwrite_input"))
 
 
-# How large the results are depends on the values: each call counts as a wait, whose value is there.
+# How large the results are depends on the values, or they are text: each call counts as a wait, whose value is there.
 cdef frozenset _WAITING = frozenset((
-    "argwhere", "bincount", "extract", "flatnonzero", "intersect1d", "nonzero", "polymul", "setdiff1d",
+    "argwhere", "bincount", "extract", "flatnonzero", "format_float_positional", "format_float_scientific", "intersect1d", "nonzero", "polymul", "setdiff1d",
     "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse"))
 
 
@@ -41,8 +41,9 @@ cdef class Direct(Public):
     ``hosted``: as what ``recorded`` records is a call of NumPy's, too, calls of ``hosted_of`` arguments (-1: all)
     may have operands of so many bytes, or of the policy's ``hosted_bytes``, if that is less. ``linear`` tells of
     the first two arguments whether the work is as large as the operands: then they may have the latter; and
-    ``times`` as much, as the function does little for each element. ``bare``: what is called in the place of
-    ``numpys`` where no argument is given by name.
+    ``times`` as much, as the function does little for each element. ``tables``: a bit for each argument in which it
+    only looks up places, so that this one's size counts for little. ``bare``: what is called in the place of
+    ``numpys`` where no argument is given by name. ``some``: NumPy's fails arrays of nothing; such go the long way.
     """
 
     cdef readonly object numpys
@@ -57,8 +58,9 @@ cdef class Direct(Public):
     cdef readonly npy_intp hosted
     cdef readonly int hosted_of
     cdef npy_intp times
+    cdef int tables
     cdef object linear
-    cdef bint of_values
+    cdef bint of_values, some
     cdef bint wraps  # indices, which NumPy (2.4) wraps step by step, in years or never: the long way
     cdef npy_intp most, largest
     cdef str waits
@@ -67,10 +69,11 @@ cdef class Direct(Public):
     def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
                  npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False,
                  bint of_lists=False, npy_intp hosted=0, int hosted_of=-1, linear=None, npy_intp times=1,
-                 bare=None, host=None):
+                 int tables=0, bare=None, bint some=False, host=None):
         super().__init__(recorded, host, module, None, writes)
+        self.some = some
         self.hosted, self.hosted_of, self.linear, self.times = hosted, hosted_of, linear, times
-        self.numpys, self.most, self.largest = numpys, most, largest
+        self.numpys, self.most, self.largest, self.tables = numpys, most, largest, tables
         self.bare = numpys if bare is None else bare
         self.method = None if method is None else sys.intern(method)
         self.of_lists = of_lists
@@ -260,10 +263,7 @@ def set_hint(t, str name, hint):
 
 
 cdef PyObject* call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
-    cdef Direct self = <Direct>function
-    if begins_unheld(args, flags) and not self.writes and is_unhelds_alone(self.host, args, flags, names):
-        return of_hosts(self.host, args, flags, names)
-    return called(self, <vectorcallfunc>call_or_record, args, flags, names)
+    return called(<Public>function, <vectorcallfunc>call_or_record, args, flags, names)
 
 
 cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
@@ -276,30 +276,26 @@ cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags,
             return <PyObject*>None
     elif recorder().policy.direct_bytes and may_run_now():
         if self.hosted:  # else it may be recorded as what fuses with that
-            have_at_hand(args, n if names is NULL else n + len(<tuple>names))
-        result = run_at_once(self, args, n, names)
+            have_at_hand(args, n if names is NULL else n + len(<tuple>names), self.times)
+        result = None if self.quick is NULL else quickly(self, args, n, names)
+        if result is None:
+            result = run_at_once(self, args, n, names)
         if result is not None:
             Py_INCREF(result)
             return <PyObject*>result
     return recorded_call(function, args, flags, names)
 
 
-cdef int have_at_hand(PyObject** args, Py_ssize_t n) except -1:
+cdef int have_at_hand(PyObject** args, Py_ssize_t n, npy_intp times) except -1:
     """Where an argument that may go to NumPy at the call is pending, runs what is open, if that is little."""
     cdef Py_ssize_t i
     cdef Tensor t
     for i in range(n):
         if is_tensor(<object>args[i]):
             t = <Tensor>args[i]
-            if not t.v.at_hand() and t.v.on_host() and t.v.layout.size() * t.v.itemsize() <= most_bytes(True):
+            if not t.v.at_hand() and t.v.on_host() and t.v.layout.size() * t.v.itemsize() <= times * most_bytes(True):
                 return finish_open()
     return 0
-
-
-cdef struct Given:  # the arguments of a call as NumPy gets them
-    Scan scan
-    PyObject* operands[_DIRECT_ARGUMENTS]
-    Py_ssize_t count
 
 
 cdef bint take_operands(Given* given, PyObject** args, Py_ssize_t n, bint apart=False) except -1:
@@ -320,6 +316,7 @@ cdef bint take_operands(Given* given, PyObject** args, Py_ssize_t n, bint apart=
                         and (<Tensor>args[k]).v.layout.ndim > 1 and (<Tensor>args[i]).v.layout.ndim > 1:
                     return False
         if found is None:
+            given.scan.table = given.scan.tables >> i & 1
             found = numpys_operand(<object>args[i], &given.scan, 0)
         if not given.scan.fits:
             return False
@@ -353,14 +350,12 @@ cdef void give_back(Given* given) noexcept:
 
 
 cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* names):
-    """The call's result, or None if it is to go the long way."""
+    """The call's result where its native way knew none, or None if it is to go the long way."""
     cdef Given given
     cdef Py_ssize_t i, every = n
     cdef npy_intp hosted
-    if self.quick is not NULL:
-        result = quickly(self, args, n, names)
-        if result is None and self.of_values and writes_nothing(self, n, names):
-            result = quickly_of_packed(self, args, n, names)
+    if self.of_values and self.quick is not NULL and writes_nothing(self, n, names):
+        result = quickly_of_packed(self, args, n, names)
         if result is not None:
             return result
     if names is not NULL:
@@ -368,7 +363,7 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
         for i in range(n, every):
             if (<tuple>names)[i - n] in _LONG_WAY and <object>args[i] is not None:
                 return None
-    if self.wraps and is_to_wrap(args, every):
+    if self.wraps and is_to_wrap(args, every) or self.some and (not n or is_nothing(<object>args[0])):
         return None
     cdef bint as_method = self.method is not None and n and is_tensor(<object>args[0])
     if not as_method and self.numpys is None or self.of_lists and n and is_tensor(<object>args[0]):
@@ -380,8 +375,11 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
             hosted = min(hosted, self.hosted)
         given.scan.left = max(given.scan.left, hosted)
     set_limits(&given.scan, self.most, self.largest)
-    if writes_nothing(self, n, names):
+    given.scan.pure = writes_nothing(self, n, names)
+    if given.scan.pure:
         given.scan.lends = recorder().policy.lent_bytes
+    if names is NULL:
+        given.scan.tables = self.tables
     given.count = 0
     try:
         if not take_operands(&given, args, every, self.apart):
@@ -446,6 +444,18 @@ cdef object quickly_of_packed(Direct self, PyObject** args, Py_ssize_t n, PyObje
     return quickly(self, packed, n, names) if copies else None
 
 
+cdef bint is_nothing(object o) except -1:
+    """Whether an operand has no elements, or is none."""
+    if is_tensor(o):
+        return (<Tensor>o).v.layout.size() == 0
+    if not cnp.PyArray_CheckExact(o):
+        try:
+            o = np.asarray(o)
+        except Exception as exc:
+            return refused(exc) is None
+    return cnp.PyArray_SIZE(o) == 0
+
+
 cdef bint is_to_wrap(PyObject** args, Py_ssize_t every) except -1:
     """Whether a call's arguments say ``mode="wrap"``."""
     cdef Py_ssize_t i
@@ -500,7 +510,7 @@ cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, 
         return refused(exc)
     result = <object>asked.result
     Py_DECREF(result)
-    found = as_ours(result, given.scan.device, &fits, given.scan.loans > 0)
+    found = as_ours(result, given, &fits)
     if fits and waits is not None:
         seen_as_wait(waits)
     if not fits and or_numpys and is_unheld(result) and cnp.PyArray_BASE(<cnp.ndarray>result) is NULL \
@@ -520,7 +530,7 @@ cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MA
         return None
     begin_scan(&given.scan)
     if hosted:
-        have_at_hand(items_of(args), len(args))
+        have_at_hand(items_of(args), len(args), hosted)
         as_hosted(&given.scan, hosted)
     set_limits(&given.scan, most, largest)
     given.count = 0

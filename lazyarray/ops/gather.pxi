@@ -5,6 +5,10 @@ cdef extern from "lazy/cpu/scatter.h" namespace "lazyarray" nogil:
     Loop scatter_of(char)
 
 
+cdef extern from "lazy/cpu/gather.h" namespace "lazyarray" nogil:
+    void repeat_places(const npy_intp*, npy_intp, npy_intp*, npy_intp)
+
+
 cdef object _WHOLE = slice(None)
 cdef Kernel* _gather_kernels[2][32]
 
@@ -215,6 +219,16 @@ def take_along(Tensor x not None, index, int axis):
         if index is None:
             return None
     return gather(x, index, axis, axis)
+
+
+def places_repeated(cnp.ndarray counts not None, npy_intp total, Device device not None):
+    """Where the elements of `repeat` come from: each place as often as its count says, of ``total`` in all."""
+    cdef bint near = device.c.on_host()
+    cdef Tensor places = in_memory(empty_like_shape(D_IL, 1, &total, device.c if near else cpu0()))
+    counts = np.ascontiguousarray(counts, np.intp)
+    repeat_places(<npy_intp*>cnp.PyArray_DATA(counts), cnp.PyArray_SIZE(counts), <npy_intp*>places.v.elements(), total)
+    written(places)
+    return places if near else moved(places, device.c)
 
 
 cdef enum:

@@ -216,6 +216,8 @@ def handed_over(
 def of_hosts(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The same of NumPy's arrays of other classes or dtypes, and options alone, on the host."""
     result = function(*args, **kwargs)
+    if isinstance(result, np.generic):
+        return to_lazy(result)
     if isinstance(result, np.ndarray):
         if type(result) is not np.ndarray:
             return result

@@ -104,9 +104,14 @@ cdef bint is_mask(object o) noexcept:
 
 
 cdef Tensor given_mask(Tensor x, object key):
-    """A key that is an array of ours, or for x on the host a mask of NumPy's: in C order. None for any other."""
+    """A key that is an array of ours, or for x on the host a mask of NumPy's, in C order, or a list. None for any other."""
+    cdef Tensor mask
     if isinstance(key, Tensor):
         return <Tensor>key
+    if type(key) is list and <list>key and type((<list>key)[0]) is bool and x.v.device() == cpu0() \
+            and not recorder().captures:
+        mask = of_numbers(key, -1)
+        return mask if mask is not None and mask.v.dtype == D_BOOL else None
     if type(key) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>key) != cnp.NPY_BOOL \
             or not cnp.PyArray_NDIM(<cnp.ndarray>key) or not x.v.on_host() or recorder().captures:
         return None
@@ -126,6 +131,8 @@ cdef Tensor picked(Tensor x, object key):
     if recording() and wants_gradient(x):  # then NumPy's indexing tells which elements are meant
         return None
     same_device(x, mask)
+    if mask.v.dtype == D_BOOL and x.v.layout.ndim == 0 and mask.v.layout.ndim == 0:
+        return picked_now(x, mask, x.v.itemsize(), known)
     if mask.v.dtype != D_BOOL or mask.v.layout.ndim == 0:
         return None
     if x.v.on_host():
@@ -313,7 +320,7 @@ cdef bint masked_set(Tensor x, object key, object value) except -1:
     A number also goes where a mask of some axes is true, with full slices before it.
     """
     cdef Tensor mask
-    cdef bint known = type(key) is np.ndarray  # then a wrong number of values is an error at once
+    cdef bint known = type(key) is np.ndarray or type(key) is list  # then a wrong number of values is an error at once
     if known:
         key = given_mask(x, key)
     if type(value) is float or type(value) is int or type(value) is bool:

@@ -104,10 +104,15 @@ cdef bint lends_memory(object o) except -1:
     return not isinstance(o, type) and (hasattr(o, "__array_interface__") or hasattr(o, "__array_struct__"))
 
 
+cdef inline bint is_plainly_numpys(object o) noexcept:
+    """Whether ``o`` is of NumPy's own class of arrays, or one of its scalars."""
+    return cnp.PyArray_CheckExact(o) or code_of_scalar(o) >= 0
+
+
 cdef bint is_operand(object o):
     """Whether an operator takes `o`; for anything else it returns NotImplemented."""
     t = type(o)
-    if t is float or t is int or is_tensor(o) or code_of_scalar(o) >= 0 or isinstance(o, _operand_types):
+    if t is float or t is int or is_tensor(o) or is_plainly_numpys(o) or isinstance(o, _operand_types):
         return True
     override = getattr(o, "__array_ufunc__", o)
     return override is not None and (override is not o or hasattr(o, "__array__"))
@@ -118,7 +123,7 @@ cdef bint goes_first(object o, Tensor x) except -1:
 
     (A framework's tensor says so, too, of NumPy's arrays, which it knows: ours it would refuse.)
     """
-    if isinstance(o, Tensor) or code_of_scalar(o) >= 0 or isinstance(o, _operand_types):
+    if isinstance(o, Tensor) or is_plainly_numpys(o) or isinstance(o, _operand_types):
         return False
     if not hasattr(o, "__array_priority__") or hasattr(o, "__array_ufunc__") or hasattr(o, "__dlpack__"):
         return False
@@ -127,7 +132,7 @@ cdef bint goes_first(object o, Tensor x) except -1:
 
 cdef bint is_foreign(object o):
     """Whether `o` is of a type with its own idea of what ufuncs do: pandas' Series, say; a GPU's array is an operand."""
-    return not isinstance(o, Tensor) and code_of_scalar(o) < 0 and not isinstance(o, _operand_types) \
+    return not isinstance(o, Tensor) and not is_plainly_numpys(o) and not isinstance(o, _operand_types) \
         and not isinstance(o, type) and getattr(o, "__array_ufunc__", None) is not None and not hasattr(o, "__cuda_array_interface__")
 
 
@@ -157,6 +162,8 @@ cdef Tensor as_tensor_on(object o, CDevice device):
     """`o` as a tensor: itself, or a copy of an array-like on `device`."""
     if isinstance(o, Tensor):
         return o
+    if cnp.PyArray_CheckExact(o):
+        return from_numpy(o, device)
     cdef Tensor t = of_numbers(o, -1) if type(o) is list and device == cpu0() else None
     return from_object(o, None, device, False) if t is None else t
 

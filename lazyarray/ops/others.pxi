@@ -65,20 +65,21 @@ cdef frozenset _keep_class = frozenset()  # NumPy's functions whose results are 
 cdef frozenset _wrap_class = frozenset()  # ... which the class's __array_wrap__ makes
 cdef frozenset _number_class = frozenset()  # ... which give numbers as numbers
 cdef frozenset _drop_class = frozenset()  # ... that give arrays of no derived class
+cdef frozenset _join_class = frozenset()  # ... which join arrays
 
 
-def expect_derived(kind, keep, wrapped, drop, numbers, wrap):
+def expect_derived(kind, keep, wrapped, drop, numbers, joins, wrap):
     """From now on operands may be of classes that programs derive: of ``kind``.
 
     ``keep`` are NumPy's functions whose results are of their first operand's class, ``wrapped`` those that the
     class's ``__array_wrap__`` makes so; of those of ``drop`` they are of no derived class,
-    and numbers of those of ``numbers`` are none.
+    numbers of those of ``numbers`` are none, and those of ``joins`` join arrays.
     ``wrap`` is then the arrays' ``__array_wrap__``, which methods of such classes call.
     """
-    global _derived, derived_made, _derived_own, _derived_functions, _keep_class, _wrap_class, _drop_class, _number_class
+    global _derived, derived_made, _derived_own, _derived_functions, _keep_class, _wrap_class, _drop_class, _number_class, _join_class
     put_in_type(type_of_arrays(), "__array_wrap__", wrap)
     _derived, _wrap_class, _drop_class = kind, frozenset(wrapped), frozenset(drop)
-    _number_class = frozenset(numbers)
+    _number_class, _join_class = frozenset(numbers), frozenset(joins)
     _keep_class = _wrap_class | frozenset(keep)
     _derived_own = _PyType_Lookup(<PyTypeObject*>kind, "__array_ufunc__")
     _derived_functions = _PyType_Lookup(<PyTypeObject*>kind, "__array_function__")
@@ -103,7 +104,26 @@ def wrapper_of(tuple operands):
     return found
 
 
-cdef tuple _of_the_second = (np.compress, np.extract)  # whose results are of their second operand's class
+# The place of the operand that decides the class, of functions where it isn't the first; and what does as they do.
+cdef dict _deciding = {np.compress: (1, np.take), np.extract: (1, np.take), np.apply_along_axis: (2, np.median),
+                       np.linalg.solve: (1, np.linalg.inv), np.linalg.lstsq: (1, np.linalg.inv)}
+# Functions whose results are of the class that an op's of their operands is of; those in which the second operand's
+# goes before the first's if its priority is greater.
+cdef frozenset _as_an_op = frozenset([np.kron, np.clip, np.quantile, np.percentile, np.nanquantile, np.nanpercentile,
+                                      np.linspace, np.logspace, np.geomspace])
+cdef frozenset _as_a_product = frozenset([np.dot, np.inner, np.correlate])
+
+
+cdef object deciding_operand(object host, PyObject** args, Py_ssize_t n):
+    """The argument that decides the class of a function's result; what it gives may be no array."""
+    first = <object>args[0]
+    if n > 1 and host in _as_an_op:
+        found = wrapper_of(tuple_of(args, min(n, 3)))
+        return first if found is None else found
+    if n > 1 and host in _as_a_product and isinstance(<object>args[1], _derived) and (
+            priority_of(<object>args[1]) > (priority_of(first) if isinstance(first, _derived) else 0)):
+        return <object>args[1]
+    return first
 
 
 cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t flags,
@@ -111,16 +131,19 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
     """The result of a call as one of the class that an operand is of, where NumPy's ``host`` gives such."""
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
     cdef bint keeps
-    found = None
+    found = decider = None
     if isinstance(host, np.ufunc):
+        if names is not NULL and "subok" in <tuple>names and not <object>args[n + (<tuple>names).index("subok")]:
+            return result
         if n > <Py_ssize_t>host.nin or (names is not NULL and "out" in <tuple>names):
-            if not isinstance(<object>result, _derived) and type(<object>result) is not tuple:
-                return result  # what the program gave
             n = min(n, <Py_ssize_t>host.nin)
-            outs = given_out(dict_of(args, PyVectorcall_NARGS(flags), names).get("out")) or tuple_of(
-                args + n, PyVectorcall_NARGS(flags) - n)
-            found = _derived._as_outputs(<object>result, host, tuple_of(args, n), outs)
-            n = 0
+            outs = given_out(dict_of(args, PyVectorcall_NARGS(flags), names).get("out")) or given_out(
+                tuple_of(args + n, PyVectorcall_NARGS(flags) - n))
+            if outs:
+                if not isinstance(<object>result, _derived) and type(<object>result) is not tuple:
+                    return result  # what the program gave
+                found = _derived._as_outputs(<object>result, host, tuple_of(args, n), outs)
+                n = 0
     else:
         if host in _drop_class and isinstance(<object>result, _derived):
             found = (<object>result).view(type_object(type_of_arrays()))
@@ -128,19 +151,22 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
         for i in range(0 if names is NULL else len(<tuple>names)):
             if (<tuple>names)[i] == "subok":
                 keeps = <object>args[n + i]
-        if n > 1 and names is NULL and host in _of_the_second:
-            return of_derived(result, np.take, args + 1, 1, NULL)
-        n = min(n, 1) if keeps else 0
-        if n and host in _number_class and (not is_tensor(<object>result) or is_scalar(<Tensor>result)):
-            n = 0
-    if n and isinstance(host, np.ufunc):
+        place, like = _deciding.get(host, (n, None))
+        if n > <Py_ssize_t>place and (names is NULL or "out" not in <tuple>names):
+            return of_derived(result, like, args + <Py_ssize_t>place, 1, NULL)
+        if host in _join_class:
+            found = _derived._joined(<object>result, tuple_of(args, n), dict_of(args, n, names))
+        if n and keeps and not (host in _number_class and (not is_tensor(<object>result) or is_scalar(<Tensor>result))):
+            decider = deciding_operand(host, args, n)
+        n = 0
+    if n:  # a ufunc
         wrapper = wrapper_of(tuple_of(args, n))
         if wrapper is not None:
             found = wrapper._wrapped(<object>result, (host, tuple_of(args, n), 0))
-    elif n and isinstance(<object>args[0], _derived):
+    elif isinstance(decider, _derived):
         if names is not NULL and "out" in <tuple>names:
             return result  # what the program gave
-        way = (<object>args[0])._wrapped if host in _wrap_class else (<object>args[0])._like
+        way = decider._wrapped if host in _wrap_class else decider._like
         found = way(<object>result)
     if found is None:
         return result
@@ -290,19 +316,40 @@ cdef enum:
 
 
 cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* names) except -1:
-    """Whether a call is of NumPy's matrices, masked arrays and the like, and of numbers: lazyarray has no part in it."""
-    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    """Whether a call is of NumPy's matrices, masked arrays and the like, of numbers and options: it is NumPy's alone."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags), named = 0 if names is NULL else len(<tuple>names)
     cdef bint found = False
-    if n == 0 or names is not NULL or host is None or cnp.PyArray_CheckExact(<object>args[0]) \
-            or is_tensor(<object>args[0]) or recorder().captures or not (current_device() == cpu0()):
+    if n == 0 or host is None:
         return False
-    for i in range(n):
+    first = <object>args[0]
+    if cnp.PyArray_CheckExact(first) or is_tensor(first):
+        return False
+    if type(first) is list or type(first) is tuple:
+        first = first[0] if len(first) else None
+        if cnp.PyArray_CheckExact(first) or not cnp.PyArray_Check(first):
+            return False
+    if named and not cnp.PyArray_Check(first) or not numpy_may():
+        return False
+    for i in range(named):
+        if (<tuple>names)[i] in _LONG_WAY:
+            return False
+    for i in range(n + named):
         o = <object>args[i]
-        if cnp.PyArray_Check(o):
-            found = found or is_of_others(o)
-        elif type(o) is not float and type(o) is not int and o is not None and not is_of(o, _generic):
+        if (type(o) is list or type(o) is tuple) and len(o) <= _IN_LISTS:
+            for part in o:
+                if not is_hosts(part, &found):
+                    return False
+        elif not is_hosts(o, &found):
             return False
     return found
+
+
+cdef inline bint is_hosts(object o, bint* found) except -1:
+    """Whether ``o`` is an array of NumPy's, a number or an option; ``found``: one of a class of its own came."""
+    if cnp.PyArray_Check(o):
+        found[0] = found[0] or is_of_others(o)
+        return True
+    return is_plain_to_numpy(o) or is_of(o, _generic)
 
 
 cdef inline bint is_unheld(object o) noexcept:

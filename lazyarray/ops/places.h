@@ -83,6 +83,13 @@ inline void pick_places(npy_intp size, char* out, const char* base, const Places
 // In order: of several values for one place the last one stays. `each`: from value to value, 0: one for all.
 template <class T>
 void store_as(char* base, const char* values, npy_intp each, const Places& p, const Layout& l) {
+  if (l.ndim == 1 && l.strides()[0] == sizeof(T)) {
+    const npy_intp length = l.shape()[0], step = p.steps[0];
+    const char* k = p.indices[0];
+    for (npy_intp i = 0; i < p.n; ++i, k += step, values += each)
+      reinterpret_cast<T*>(base)[Places::upward(Places::index(k), length)] = *reinterpret_cast<const T*>(values);
+    return;
+  }
   by_blocks(p, l, [&](npy_intp first, npy_intp m, const npy_intp* offsets) {
     for (npy_intp i = 0; i < m; ++i)
       *reinterpret_cast<T*>(base + offsets[i]) = *reinterpret_cast<const T*>(values + (first + i) * each);

@@ -229,6 +229,9 @@ cdef Tensor gathered_at(Tensor x, tuple key, int named=-1):
         out = columns_picked(x, <Tensor>arrays[0], s.front)
         if out is not None:
             return out
+        out = columns_gathered(x, <Tensor>arrays[0], s.front)
+        if out is not None:
+            return out
     found = None
     if not x.v.on_host() or capturing() or recording() and wants_gradient(x):
         found = gather(x, <Tensor>arrays[0], s.front, s.front) if alone else None
@@ -248,6 +251,27 @@ cdef Tensor gathered_at(Tensor x, tuple key, int named=-1):
     return out
 
 
+cdef Tensor columns_gathered(Tensor x, Tensor index, int axis):
+    """``x[:, index]`` of an array that lies with this axis outermost, as NumPy's result does; None for others.
+
+    Their columns lie in rows, and are gathered as such.
+    """
+    cdef int axes[kMaxDims]
+    cdef int i, many = index.v.layout.ndim
+    cdef npy_intp block = x.v.itemsize()
+    if many != 1 or not axis or not x.v.on_host() or capturing() or recording() and wants_gradient(x):
+        return None
+    for i in range(x.v.layout.ndim - 1, -1, -1):
+        if i != axis and x.v.layout.shape()[i] != 1:
+            if x.v.layout.strides()[i] != block:
+                return None
+            block *= x.v.layout.shape()[i]
+    for i in range(x.v.layout.ndim):
+        axes[i] = i + 1 if i < axis else 0 if i == axis else i
+    cdef Tensor found = gather(axis_moved(x, axis, 0), index, 0, axis)
+    return None if found is None else permuted(found, x.v.layout.ndim, axes)
+
+
 cdef bint has_one_step(Tensor t, Spot* s) noexcept:
     """Whether an array of the result's shape has a step from place to place, and its blocks lie in a row."""
     cdef Layout* l = &t.v.layout
@@ -265,10 +289,49 @@ cdef bint has_one_step(Tensor t, Spot* s) noexcept:
     return True
 
 
-cdef bint stored_at(Tensor x, object key, object value) except -1:
+cdef Tensor values_for(Tensor x, object value):
+    """A number, or an array of x's dtype that no gradient is wanted of, as an array beside x; None for anything else."""
+    cdef Tensor values
+    if isinstance(value, Tensor):
+        values = <Tensor>value
+        if values.v.dtype != x.v.dtype or not (values.v.device() == x.v.device()) \
+                or recording() and wants_gradient(values):
+            return None
+        return values
+    if type(value) is np.ndarray:
+        return from_numpy(value, x.v.device()) if value.dtype == np_dtype(x.v.dtype) else None
+    if type(value) is list or type(value) is tuple:
+        return of_numbers(value, x.v.dtype)
+    values = new_element(x.v.dtype, x.v.device())
+    return values if put_number(values.v.elements(), value, x.v.dtype) else None
+
+
+cdef bint stored_apart(Tensor x, object key, object value) except -1:
+    """``x[:, index] = value`` where what is behind the axis lies apart: the same with that axis as the last one."""
+    cdef int axes[kMaxDims]
+    cdef int i, axis = len(<tuple>key) - 1 if type(key) is tuple else 0, rest = x.v.layout.ndim - 1, many, skipped
+    cdef Tensor index, values
+    key = (<tuple>key)[axis] if type(key) is tuple and axis >= 0 and is_whole_before(key, axis) else key
+    if not 0 <= axis < rest or not is_number_or_indices(key) or type(key) is int:
+        return False
+    index, values = as_indices(key, x, axis), values_for(x, value)
+    if index is None or values is None:
+        return False
+    many = index.v.layout.ndim
+    skipped = rest + many - values.v.layout.ndim  # axes that it is broadcast along
+    if skipped < 0 or rest + many > kMaxDims:
+        return False
+    if values.v.layout.ndim:
+        for i in range(rest + many):
+            axes[i] = max(-1, (i if i < axis else i + many if i < rest else i - rest + axis) - skipped)
+        values = permuted(values, rest + many, axes)
+    return stored_at(axis_moved(x, axis, rest), (_WHOLE,) * rest + (index,), values, axis)
+
+
+cdef bint stored_at(Tensor x, object key, object value, int named=-1) except -1:
     """``x[:, i, j] = value`` for such a key, and a number or an array of x's dtype; false where it isn't done.
 
-    Of several values for one place the last one stays.
+    Of several values for one place the last one stays. ``named`` is what an IndexError calls their axis.
     """
     cdef Spot s
     cdef Layout before = x.v.layout, result
@@ -281,24 +344,12 @@ cdef bint stored_at(Tensor x, object key, object value) except -1:
         return False
     arrays = spot_of(&s, x, key if type(key) is tuple else (key,))
     if arrays is None:
+        return stored_apart(x, key, value)
+    if named >= 0:
+        s.named = named
+    values = values_for(x, value)
+    if values is None:
         return False
-    if isinstance(value, Tensor):
-        values = <Tensor>value
-        if values.v.dtype != x.v.dtype or not (values.v.device() == x.v.device()) \
-                or recording() and wants_gradient(values):
-            return False
-    elif type(value) is np.ndarray:
-        if value.dtype != np_dtype(x.v.dtype):
-            return False
-        values = from_numpy(value, x.v.device())
-    elif type(value) is list or type(value) is tuple:
-        values = of_numbers(value, x.v.dtype)
-        if values is None:
-            return False
-    else:
-        values = new_element(x.v.dtype, x.v.device())
-        if not put_number(values.v.elements(), value, x.v.dtype):
-            return False
     if values.v.same_memory(x.v):
         return False
     for t in arrays:
@@ -313,7 +364,12 @@ cdef bint stored_at(Tensor x, object key, object value) except -1:
     if one:
         values = over_shape(values, x.v.dtype, rest, &s.shape[s.ndim - rest])
     elif not has_one_step(values, &s):
-        values = over_shape(values, x.v.dtype, s.ndim, s.shape)
+        broadcast_strides(values.v.layout, s.ndim, result.strides())
+        result.offset = values.v.layout.offset
+        values = view_of(values)
+        values.v.layout = result
+        if not has_one_step(values, &s):
+            values = over_shape(values, x.v.dtype, s.ndim, s.shape)
     if x.v.chunk != memory or not x.v.layout.same_view(before):  # another thread had its turn, and resized x
         return False
     emit_places(places_kernel(x.v.dtype, s.many, True), &s, x, values, arrays, x,

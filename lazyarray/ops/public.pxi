@@ -85,7 +85,12 @@ cdef PyObject* call_public(PyObject* function, PyObject** args, size_t flags, Py
 
 cdef inline PyObject* called(Public self, vectorcallfunc own, PyObject** args, size_t flags, PyObject* names) except NULL:
     """A call: what another class answers, NumPy's function, or ``own`` way."""
-    if not self.writes and is_hosts_alone(self.host, args, flags, names):
+    cdef PyObject* result
+    if names is NULL and PyVectorcall_NARGS(flags) == 1 and Py_TYPE(<object>args[0]) == type_of_arrays():
+        result = own(<PyObject*>self, args, flags, names)  # there is no other class
+        return result if result is not NULL else handed_over(result, self.host, args, flags, names)
+    if not self.writes and (is_hosts_alone(self.host, args, flags, names)
+                            or begins_unheld(args, flags) and is_unhelds_alone(self.host, args, flags, names)):
         return of_hosts(self.host, args, flags, names)
     if self.dispatches and is_answered(args, flags, names) \
             or self.asks and PyVectorcall_NARGS(flags) and asks_its_class(<object>args[0]):

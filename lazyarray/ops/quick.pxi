@@ -3,7 +3,7 @@
 # Each takes a call's arguments and gives its result, or None where they are anything else than expected.
 
 
-cdef object _result_type = np.result_type
+cdef object _result_type = np.result_type._implementation
 cdef object _on_bytes = _share.on_bytes
 
 
@@ -23,7 +23,7 @@ cdef dict _WAYS = {
     "argsort": <size_t>&quick_argsort, "diagonal": <size_t>&quick_diagonal, "moveaxis": <size_t>&quick_moveaxis,
     "rollaxis": <size_t>&quick_rollaxis, "bincount": <size_t>&quick_bincount,
     "count_nonzero": <size_t>&quick_count_nonzero, "diag": <size_t>&quick_diag,
-    "frombuffer": <size_t>&quick_frombuffer, "copyto": <size_t>&quick_copyto, "dot": <size_t>&quick_dot,
+    "frombuffer": <size_t>&quick_frombuffer, "fromiter": <size_t>&quick_fromiter, "copyto": <size_t>&quick_copyto, "dot": <size_t>&quick_dot,
     "NDArray.dot": <size_t>&quick_dot, "vdot": <size_t>&quick_vdot, "interp": <size_t>&quick_interp,
     "hstack": <size_t>&quick_hstack, "vstack": <size_t>&quick_vstack, "stack": <size_t>&quick_stack,
     "column_stack": <size_t>&quick_column_stack, "inner": <size_t>&quick_inner, "norm": <size_t>&quick_norm,
@@ -59,7 +59,12 @@ cdef Tensor only(PyObject** args, Py_ssize_t n):
     return first_array(args) if n == 1 else None
 
 
-cdef Tensor first_array(PyObject** args):
+cdef inline Tensor only_tensor(PyObject** args, Py_ssize_t n):
+    """The only argument, if it is an array or a scalar of ours, of no class that a user derived."""
+    return <Tensor>args[0] if n == 1 and is_ours(<object>args[0]) else None
+
+
+cdef inline Tensor first_array(PyObject** args):
     return <Tensor>args[0] if Py_TYPE(<object>args[0]) == type_of_arrays() else None
 
 
@@ -151,6 +156,14 @@ cdef object quick_frombuffer(PyObject** args, Py_ssize_t n):
     if code < 0 or PyBytes_GET_SIZE(<object>args[0]) % info(code).size:
         return None
     return _on_bytes(<object>args[0], code, PyBytes_GET_SIZE(<object>args[0]) // info(code).size)
+
+
+cdef object quick_fromiter(PyObject** args, Py_ssize_t n):
+    """``fromiter(iter, dtype, count)``."""
+    cdef int code = native_code(<object>args[1]) if 2 <= n <= 3 and current_device() == cpu0() else -1
+    if code < 0:
+        return None
+    return written(from_numpy(np.fromiter(<object>args[0], np_dtype(code), -1 if n == 2 else <object>args[2]), cpu0()))
 
 
 cdef object quick_concatenate(PyObject** args, Py_ssize_t n):
@@ -301,13 +314,12 @@ cdef Tensor extremum(Tensor x, int what):
 
 
 cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
-    """Where one number belongs in a vector of float64 or int64, however long."""
-    cdef Tensor x = first_array(args) if n == 2 or n == 3 else None
-    cdef npy_intp low = 0, high, middle
-    cdef char* p
+    """Where one number, or each of a few, belongs in a vector of float64 or int64, however long."""
+    cdef Tensor x = first_array(args) if n == 2 or n == 3 else None, keys, places
+    cdef npy_intp i
     cdef double at = 0
     cdef int64_t whole = 0
-    cdef bint found, is_whole, right = False
+    cdef bint is_whole, right = False
     if n == 3:
         if type(<object>args[2]) is not str or <str>args[2] not in ("left", "right"):
             return None
@@ -315,9 +327,36 @@ cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
     if x is None or x.v.layout.ndim != 1 or not may_run_now() or not x.v.near() or x.v.dtype != D_F8 and x.v.dtype != D_IL:
         return None
     is_whole = x.v.dtype == D_IL
+    keys = first_array(args + 1)
+    if keys is not None and keys.v.layout.ndim:
+        if keys.v.dtype != x.v.dtype or keys.v.layout.size() > _FEW_KEYS or not is_ready(keys):
+            return None
+        places = small_array(D_IL, keys.v.layout.ndim, keys.v.layout.shape())
+        for i in range(0 if places is None else keys.v.layout.size()):
+            if is_whole:
+                whole = (<int64_t*>keys.v.elements())[i]
+            else:
+                at = (<double*>keys.v.elements())[i]
+            if at != at:
+                return None
+            (<int64_t*>places.v.chunk.data)[i] = place_in(x, at, whole, right)
+        return None if places is None else written(places)
     if not (whole_at_hand(<object>args[1], &whole) if is_whole else double_at_hand(<object>args[1], &at)) or at != at:
         return None
-    high = x.v.layout.shape()[0]
+    cdef Tensor t = new_element(D_IL, cpu0())
+    (<int64_t*>t.v.elements())[0] = place_in(x, at, whole, right)
+    return t
+
+
+cdef enum:
+    _FEW_KEYS = 64  # for more NumPy's loop, which remembers the last place, is faster
+
+
+cdef npy_intp place_in(Tensor x, double at, int64_t whole, bint right) noexcept:
+    """Where ``at``, or in a vector of int64 ``whole``, belongs in a vector."""
+    cdef npy_intp low = 0, high = x.v.layout.shape()[0], middle
+    cdef bint found, is_whole = x.v.dtype == D_IL
+    cdef char* p
     while low < high:
         middle = low + (high - low) // 2
         p = x.v.elements() + middle * x.v.layout.strides()[0]
@@ -329,18 +368,17 @@ cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
             low = middle + 1
         else:
             high = middle
-    cdef Tensor t = new_element(D_IL, cpu0())
-    (<int64_t*>t.v.elements())[0] = low
-    return t
+    return low
 
 
 cdef object quick_bincount(PyObject** args, Py_ssize_t n):
-    """How often each integer is there, of a small vector of them."""
-    cdef Tensor x = only(args, n), counts
-    cdef npy_intp i, size, most = -1
+    """``bincount(x, weights=None, minlength)``: how often each integer is there, of a small vector of them."""
+    cdef Tensor x = first_array(args) if n == 1 or n == 3 and <object>args[1] is None else None, counts
+    cdef npy_intp i, size, most = -1, length = 0
     cdef int64_t* p
     if x is None or x.v.layout.ndim != 1 or x.v.dtype != D_IL or not is_ready(x) \
-            or not (x.v.device() == cpu0()):
+            or not (x.v.device() == cpu0()) \
+            or n == 3 and (not index_of(<object>args[2], &length) or not 0 <= length <= _DIRECT_LENGTH):
         return None
     size = x.v.layout.size()
     p = <int64_t*>(x.v.elements())
@@ -348,7 +386,7 @@ cdef object quick_bincount(PyObject** args, Py_ssize_t n):
         if p[i] < 0 or p[i] > _DIRECT_LENGTH:
             return None
         most = max(most, p[i])
-    most += 1
+    most = max(most + 1, length)
     counts = small_array(D_IL, 1, &most)
     if counts is None or not seen_as_wait("bincount()"):
         return None
@@ -488,7 +526,7 @@ cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
         return None
     if is_tensor(<object>args[0]) and (<Tensor>args[0]).v.layout.ndim == 2:
         return diagonal_of(<Tensor>args[0], <object>args[1] if nargs == 2 else 0, 0, 1)
-    t = first_array(args)
+    t = numbers_in(<object>args[0])
     if t is None or t.v.layout.ndim != 1 or not t.v.near() or not may_run_now() or not -1024 < k < 1024:
         return None
     size = t.v.itemsize()

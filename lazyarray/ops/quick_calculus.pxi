@@ -376,10 +376,8 @@ cdef object quick_array_equal(PyObject** args, Py_ssize_t n):
     cdef npy_intp i, size
     cdef const char* p
     cdef const char* q
-    if x is None or Py_TYPE(<object>args[1]) != type_of_arrays():
-        return None
-    y = <Tensor>args[1]
-    if x.v.dtype != y.v.dtype or x.v.dtype not in (D_F8, D_IL, D_BOOL) or not is_ready(x) or not is_ready(y):
+    y = None if x is None else numbers_in(<object>args[1])
+    if y is None or x.v.dtype != y.v.dtype or x.v.dtype not in (D_F8, D_IL, D_BOOL) or not is_ready(x) or not is_ready(y):
         return None
     if not x.v.layout.same_shape(y.v.layout):
         return False

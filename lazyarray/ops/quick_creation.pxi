@@ -2,7 +2,15 @@
 
 
 cdef object quick_array(PyObject** args, Py_ssize_t n):
-    return new_array(args, n, False)
+    """``array(obj, dtype, ctx=None, copy=True, order="K", subok=False, ndmin)``."""
+    cdef npy_intp ndmin = 0
+    cdef Tensor t
+    if n == 7 and is_word(args[4], "K") and <object>args[5] is False and index_of(<object>args[6], &ndmin)             and 0 <= ndmin <= 32:
+        n = 4
+    t = new_array(args, n, False)
+    while t is not None and t.v.layout.ndim < ndmin:
+        t = with_axis(t, 0)
+    return t
 
 
 cdef object quick_asarray(PyObject** args, Py_ssize_t n):
@@ -17,6 +25,8 @@ cdef inline bint is_native(object o):
 cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
     """``array(obj, dtype, ctx=None, copy=True)``; ``may_be_itself``: an array that is right already is not copied."""
     cdef Tensor t
+    cdef object items = <object>args[0] if n else None
+    cdef npy_intp nothing = 0
     cdef int code = -1
     if n < 1 or n > 4 or n > 2 and <object>args[2] is not None or n == 4 and (may_be_itself or <object>args[3] is not True):
         return None
@@ -28,27 +38,33 @@ cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
     if t is not None:
         if code < 0 or code == t.v.dtype:
             return t if may_be_itself else duplicate(t) if contiguous(t) else copied(t, t.v.dtype)
-        return recoded(t, code)
+        return None if may_be_itself and one_to_numpy(code, t.v.dtype) else recoded(t, code)
     if is_tensor(<object>args[0]):
         t = <Tensor>args[0]
         return boxed(t, 0) if code < 0 or code == t.v.dtype else None
     if is_native(<object>args[0]):
         t = from_numpy(<object>args[0], current_device())
         return t if code < 0 or code == t.v.dtype else recoded(t, code)
-    if not is_sequence(<object>args[0]):
-        return of_number(<object>args[0], code)
-    t = of_arrays(<object>args[0], 0, True)
+    if type(items) is range and items.stop - items.start <= _DIRECT_ITEMS and items.start - items.stop <= _DIRECT_ITEMS:
+        items = list(items)
+    if not is_sequence(items):
+        return of_number(items, code)
+    if not len(items):
+        return written(small_array(D_F8 if code < 0 else code, 1, &nothing)) if current_device() == cpu0() else None
+    t = of_arrays(items, 0, True)
     if t is not None:
         return t if code < 0 or code == t.v.dtype else recoded(t, code)
-    return of_numbers(<object>args[0], code)
+    return of_numbers(items, code)
 
 
 cdef object quick_copy(PyObject** args, Py_ssize_t n):
-    """``copy(a, order)``."""
-    cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
-    if t is None or n == 2 and not is_word(args[1], "K"):
-        return None if t is None else quick_copy_method(args, n)
-    return duplicate(t) if contiguous(t) else ordered_copy(t, True) if in_fortran_order(t) else None
+    """``copy(a, order)``: as the array lies, if nothing else is asked for."""
+    cdef PyObject* placed[2]
+    if n != 1:
+        return quick_copy_method(args, n)
+    order = "K"
+    placed[0], placed[1] = args[0], <PyObject*>order
+    return quick_copy_method(placed, 2)
 
 
 cdef object quick_empty(PyObject** args, Py_ssize_t n):
@@ -219,7 +235,7 @@ cdef object quick_arange(PyObject** args, Py_ssize_t n):
     while n > 1 and <object>args[n - 1] is None:
         n -= 1
     for i in range(n):
-        if type(<object>args[i]) is float:
+        if type(<object>args[i]) is float or is_tensor(<object>args[i]) and (<Tensor><object>args[i]).v.dtype == D_F8:
             return range_of_floats(args, n) if dtype is None or dtype is float or code == D_F8 else None
     if dtype is float or code == D_F8:
         return range_of_floats(args, n)
@@ -295,17 +311,17 @@ cdef npy_intp _FAR = 1l << 40
 
 
 cdef bint plain_number(object o, double* value) noexcept:
-    """Whether ``o`` is a float, or an integer that is one as well; its value."""
-    cdef int overflow = 0
-    cdef long n
+    """Whether ``o`` is a float, or an integer that is one as well; its value. Computed ones are known at hand."""
+    cdef npy_intp n
     if type(o) is float:
         value[0] = <double>o
         return True
-    if type(o) is not int:
+    if is_tensor(o) and (<Tensor>o).v.dtype == D_F8:
+        return real_now(<Tensor>o, cpu0(), value)
+    if not index_of(o, &n) or is_tensor(o) and (<Tensor>o).v.dtype != D_IL:
         return False
-    n = PyLong_AsLongAndOverflow(o, &overflow)
-    value[0] = n
-    return not overflow and -_FAR <= n <= _FAR
+    value[0] = <double>n
+    return -_FAR <= n <= _FAR
 
 
 cdef object range_of_floats(PyObject** args, Py_ssize_t n):

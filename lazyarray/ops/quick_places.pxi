@@ -106,9 +106,12 @@ cdef bint stored_elements(Tensor x, object key, object value) except -1:
         return False
     if is_tensor(value):
         v = <Tensor>value
-        if v.v.dtype != x.v.dtype or v.v.layout.ndim > 1 or not v.v.at_hand() \
-                or v.v.same_memory(x.v) or not (v.v.device() == cpu0()):
+        if v.v.dtype != x.v.dtype or v.v.layout.ndim > 1 or not v.v.at_hand() or not (v.v.device() == cpu0()):
             return False
+        if v.v.same_memory(x.v):
+            v = ordered_copy(v, False)
+            if v is None:
+                return False
         if v.v.layout.ndim:
             if v.v.layout.shape()[0] != p.n:
                 return False
@@ -238,9 +241,12 @@ cdef object quick_put(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_copyto(PyObject** args, Py_ssize_t n):
-    """Copies a small array to another of its dtype; that one, if it was possible."""
-    cdef Tensor to
-    if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]):
+    """Copies an array to another of its dtype; that one, if it was possible."""
+    cdef Tensor to, value
+    if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]) or not may_run_now():
         return None
-    to = <Tensor>args[0]
-    return to if not is_scalar(to) and not unwritable(to) and stored_now(to, <object>args[1]) else None
+    to, value = <Tensor>args[0], <Tensor>args[1]
+    if is_scalar(to) or unwritable(to) or value.v.dtype != to.v.dtype or not (value.v.device() == to.v.device()):
+        return None
+    store(to, value)
+    return to

@@ -331,15 +331,17 @@ cdef Tensor same_view(Tensor x):
 
 
 cdef object quick_real(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    if t is None:
-        return None
-    return part_of(t, 0) if info(t.v.dtype).kind == b"c" else t
+    cdef Tensor t = only_tensor(args, n)
+    if t is None or info(t.v.dtype).kind != b"c":
+        return t
+    return quick_part(t, 0) if is_scalar(t) else part_of(t, 0)
 
 
 cdef object quick_imag(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None else part_of(t, 1)
+    cdef Tensor t = only_tensor(args, n)
+    if t is None:
+        return None
+    return quick_part(t, 1) if is_scalar(t) else part_of(t, 1)
 
 
 cdef int native_code(object dtype):
@@ -355,10 +357,10 @@ cdef int native_code(object dtype):
 
 
 cdef Tensor viewed_as(Tensor x, object dtype):
-    """A view of the same bytes as numbers of another dtype, which is no larger; None for any other."""
+    """A view of the same bytes as numbers of another dtype (None: its own), which is no larger; None for any other."""
     if is_scalar(x) or not lone_ops():
         return None
-    cdef int code = native_code(dtype), last = x.v.layout.ndim - 1
+    cdef int code = x.v.dtype if dtype is None else native_code(dtype), last = x.v.layout.ndim - 1
     cdef npy_intp size = x.v.itemsize()
     if code < 0 or size % info(code).size or info(code).align > info(x.v.dtype).align:
         return None
@@ -400,24 +402,30 @@ cdef Tensor ordered_copy(Tensor x, bint fortran):
 
 
 cdef object quick_ascontiguousarray(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
+    cdef Tensor t = only_tensor(args, n)
     if t is None or t.v.layout.ndim == 0:
-        return None
+        return None if t is None else boxed(t, 1)
     return t if contiguous(t) else ordered_copy(t, False)
 
 
 cdef object quick_asfortranarray(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
+    cdef Tensor t = only_tensor(args, n)
     if t is None or t.v.layout.ndim == 0:
-        return None
+        return None if t is None else boxed(t, 1)
     return t if t.v.layout.f_contiguous(t.v.itemsize()) else ordered_copy(t, True)
 
 
 cdef object quick_copy_method(PyObject** args, Py_ssize_t n):
-    """A copy in C or Fortran order."""
+    """A copy in C or Fortran order, or as the array lies, where that is one of these."""
     cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
+    if t is None:
+        return None
     order = "C" if n == 1 else <object>args[1]
-    if t is None or type(order) is not str or order != "C" and order != "F":
+    if type(order) is not str:
+        return None
+    if order == "K":
+        order = "C" if contiguous(t) else "F" if in_fortran_order(t) else "K"
+    if order != "C" and order != "F":
         return None
     return duplicate(t) if order == "C" and contiguous(t) else ordered_copy(t, order == "F")
 
@@ -471,7 +479,7 @@ cdef bint is_own(object o) noexcept:
 
 
 cdef object quick_isfortran(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
+    cdef Tensor t = only_tensor(args, n)
     return None if t is None else in_fortran_order(t)
 
 
@@ -535,7 +543,13 @@ cdef class FlatOf:
         if type(key) is int \
                 and 0 <= PyLong_AsLongAndOverflow(key, &overflow) < self._x.v.layout.size() and not overflow:
             return self.element(<npy_intp>key)
-        return handed(self._item(key))
+        cdef Tensor vector = raveled(self._x) if is_ours(self._x) else None, part = None
+        if vector is not None and type(key) is slice:
+            part = PyObject_GetItem(vector, key)
+            return duplicate(part) if contiguous(part) else cast_c(part, part.v.dtype)
+        if vector is not None and type(key) is list:
+            part = picked_elements(vector, key)
+        return part if part is not None else handed(self._item(key))
 
     def __setitem__(self, key, value):
         cdef int overflow = 0

@@ -320,7 +320,8 @@ cdef class Reduction(Row):
         cdef bint is_derived = derived_made and isinstance(x, _derived)
         cdef bint is_method = is_derived and hasattr(x, self.name)  # nanmax is none, and part of a function
         cdef bint is_others = is_method and answers(x) and not passes(self) if is_derived else asks_its_class(x)
-        cdef bint is_numpys = is_unheld(x) and out is None and where is None and not is_tensor(initial) and numpy_may()
+        cdef bint is_numpys = not is_others and (is_unheld(x) or is_of_others(x)) and out is None and where is None \
+            and not is_tensor(initial) and numpy_may()
         if not is_derived and not is_others and not is_numpys:
             try:
                 return self.call(x, axis, dtype, out, keepdims, initial, where)

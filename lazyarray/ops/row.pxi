@@ -63,7 +63,7 @@ cdef class Row:
         import inspect
         if isinstance(self, Ufunc):
             names = "x, /" if (<Ufunc>self).nin == 1 else "x1, x2, /"
-            rest = "out=None, *, where=True, dtype=None, casting=None"
+            rest = "out=None, *, where=True, dtype=None, casting='same_kind'"
         elif isinstance(self, Reduction):
             names, rest = "a", "axis=None, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True"
             if isinstance(self, Choice):

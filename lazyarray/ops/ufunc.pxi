@@ -583,7 +583,7 @@ cdef class Ufunc(UfuncMethods):
                 assign(o, r)
         return tuple([r if o is None else o for o, r in zip(out, results)])
 
-    def __call__(self, *args, out=None, where=True, dtype=None, casting=None, **rest):
+    def __call__(self, *args, out=None, where=True, dtype=None, casting="same_kind", **rest):
         """Applies the op to array-likes.
 
         ``out`` receives the result; ``where`` masks elements; ``dtype`` (or ``signature``) chooses
@@ -597,7 +597,8 @@ cdef class Ufunc(UfuncMethods):
                             f"but {len(args)} {'was' if len(args) == 1 else 'were'} given")
         for o in args:
             if is_symbol(o):
-                rest.update(out=out, dtype=dtype, casting=casting, where=None if where is True else where)
+                rest.update(out=out, where=None, dtype=None, casting=None)
+                rest.update(chosen_loop(where, dtype, casting))
                 return built(o, self.name, args, rest)
         if where is None:
             where = False  # as NumPy has it: None is not true
@@ -612,19 +613,21 @@ cdef class Ufunc(UfuncMethods):
         if self.nout == 2:
             if out is not None and out is not Ellipsis and type(out) is not tuple:
                 raise TypeError("'out' must be a tuple of arrays")
-            if where is True and dtype is None and casting is None and not rest:
+            if where is True and dtype is None and casting == "same_kind" and not rest:
                 return handed(self.two(args, out))
             return handed(self.method("__call__", *args, out=out, **rest | chosen_loop(where, dtype, casting)))
         if out is not None:
             if out is Ellipsis:  # an array, also of shape ()
                 return writable(as_tensor(self(*args, **rest | chosen_loop(where, dtype, casting))))
             out = sole_out(out)
-        if dtype is not None and where is True and casting is None and not rest:
+        if dtype is not None and where is True and casting == "same_kind" and not rest:
             result = self.in_loop_of(args, out, dtype_code(dtype))
             if result is not None:
                 return handed(result)
-        if where is not True or dtype is not None or casting is not None or rest:
+        if where is not True or dtype is not None or casting != "same_kind" or rest:
             order = rest.pop("order", None)
+            if isinstance(order, bytes):
+                order = order.decode("ascii", "replace")
             if order is not None and not isinstance(order, str):
                 raise TypeError(f"order must be str, not {type(order).__name__}")
             order = "K" if order is None else order.upper()
@@ -632,11 +635,13 @@ cdef class Ufunc(UfuncMethods):
                 raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
             if order != "K" and out is None:
                 result = self(*args, **rest | chosen_loop(where, dtype, casting))
+                if order == "A":  # what counts is how the operands lie, not the result
+                    order = "F" if all([lies_in_fortran_order(o) for o in args]) else "C"
                 return in_memory_order(result, order) if isinstance(result, Tensor) and not is_scalar(result) else result
             kwargs = loop_choice(self.name, rest)
             if dtype is not None:
                 kwargs["dtype"] = np_dtype(dtype_code(dtype))
-            if casting is not None:
+            if casting != "same_kind":
                 kwargs["casting"] = casting
             if where is not True:
                 kwargs["where"] = where
@@ -658,11 +663,11 @@ cdef object unknown_argument(str name, dict rest):
 
 
 cdef dict chosen_loop(where, dtype, casting):
-    """What of these was given: NumPy's ufunc, which may get it, takes no None for the others."""
+    """What of these was given, for NumPy's ufunc, which may get it."""
     given = {} if where is True else {"where": where}
     if dtype is not None:
         given["dtype"] = dtype
-    if casting is not None:
+    if casting != "same_kind":
         given["casting"] = casting
     return given
 
@@ -675,6 +680,10 @@ cdef dict loop_choice(str name, dict rest):
     if rest:
         raise unknown_argument(name, rest)
     return {} if signature is None else {"signature": signature}
+
+
+cdef bint lies_in_fortran_order(object o) except -1:
+    return (probe(o) if is_tensor(o) else np.asarray(o)).flags.f_contiguous
 
 
 cdef Tensor in_memory_order(Tensor x, str order):

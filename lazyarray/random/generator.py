@@ -11,7 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.context import chosen, current_context
 from lazyarray.lazy._lazy import Tensor, once, returned
-from lazyarray.ops import _rows
+from lazyarray.ops import _rows, hosts
 from lazyarray.random._draws import Sharing
 from lazyarray.random.distributions import Distributions
 from lazyarray.random.stream import (
@@ -259,7 +259,7 @@ class Generator(Distributions):
         array([[3, 1, 2],
                [6, 5, 4]])
         """
-        source = self._array(x)
+        source: Any = self._array_or_numpys(x)
         if source.ndim == 0:
             raise TypeError("len() of unsized object")
         if axis is not None:
@@ -273,6 +273,15 @@ class Generator(Distributions):
                     f"Cannot cast array data from {source.dtype!r} to {out.dtype!r} according to "
                     "the rule 'safe'"
                 )
+
+        if isinstance(source, np.ndarray):
+            places: Any = self.permuted(np.arange(source.size).reshape(source.shape), axis=axis)
+            found = np.asarray(source).reshape(-1).take(places._fetched("permuted()"))
+            found = found if source is x else hosts.given(found)
+            if out is not None:
+                out[...] = found
+            given: Any = found if out is None else out
+            return given
 
         def run(rng: Any, to: np.ndarray, ins: list[np.ndarray]) -> None:
             to[...] = once(rng.permuted, ins[0], axis=axis)

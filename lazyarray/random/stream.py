@@ -416,7 +416,7 @@ class Stream(Drawn):
         >>> len(la.random.default_rng(0).bytes(3))
         3
         """
-        n = operator.index(length)
+        n = int(length) if isinstance(length, (float, np.floating)) else operator.index(length)
         if n < 0:
             raise ValueError("negative dimensions are not allowed")
 

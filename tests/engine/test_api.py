@@ -193,6 +193,15 @@ def test_bad_worker_count_in_the_environment(bad, script):
     assert last.startswith("ValueError") and "LAZYARRAY_CPU_WORKER_NTHREADS" in last, run.stderr
 
 
+@pytest.mark.parametrize(("info", "told"), [("1", True), ("0", False), ("", False), ("many", None)])
+def test_the_engine_tells_of_itself(info, told, script):
+    run = script("engine.get()", LAZYARRAY_ENGINE_INFO=info)
+    if told is None:
+        assert "ValueError: LAZYARRAY_ENGINE_INFO='many': an integer is wanted" in run.stderr
+    else:
+        assert ("lazyarray: ThreadedEngine" in run.stderr) is told and run.returncode == 0
+
+
 def test_threads_that_get_at_once_get_the_same(script):
     run = script("""
 sys.setswitchinterval(1e-6)

@@ -357,3 +357,24 @@ def test_a_header_is_parsed_once(value, on_disk, tmp_path):
         assert x.shape == value.shape and x.dtype == value.dtype.newbyteorder("=")
         assert repr(x.tolist()) == repr(value.tolist())
         assert value.size < 2 or np.asarray(x).flags.f_contiguous == value.flags.f_contiguous
+
+
+def test_a_reader_needs_no_tell():
+    class Reader:
+        def __init__(self, data):
+            self._stream = io.BytesIO(data)
+
+        def read(self, n=-1):
+            return self._stream.read(n)
+
+        def seek(self, *place):
+            self._stream.seek(*place)
+
+    two = io.BytesIO()
+    np.save(two, np.arange(3))
+    np.save(two, np.eye(2))
+    reader = Reader(two.getvalue())
+    assert la.load(reader).tolist() == [0, 1, 2]
+    assert la.load(reader).tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(EOFError):
+        la.load(reader)

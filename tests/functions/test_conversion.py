@@ -106,3 +106,27 @@ def test_lists_of_arrays_of_any_size(n, d):
         for found in (la.array([part(row) for row in x]), la.stack([part(row) for row in x])):
             assert found.dtype == want.dtype
             np.testing.assert_array_equal(found.asnumpy(), want)
+
+
+@pytest.mark.parametrize("order", ["A", "K"])
+def test_any_order_copies_nothing(order):
+    x = la.arange(24.0).reshape(4, 6)
+    for v in (x, x.T, x[:, ::2], x[::-1, :3]):
+        assert la.asarray(v, order=order) is v and la.array(v, order=order, copy=None) is v
+        assert la.asanyarray(v, order=order).strides == v.strides
+        assert la.require(v, requirements="A") is v
+
+
+@pytest.mark.parametrize("kind", ["lq", "ql", "LQ", "QL"])
+def test_c_long_and_long_long_share_memory(kind):
+    found = []
+    for xp in (np, la):
+        x = xp.arange(4, dtype=kind[0])
+        as_is, other = x.astype(kind[1], copy=False), xp.asarray(x, dtype=kind[1])
+        other[0] = 7
+        shared = xp.array(x[::2], kind[1], copy=False)
+        shared[1] = 9
+        copied = xp.array(x, dtype=kind[1])
+        copied[:] = 1
+        found.append((as_is is x, other.dtype, x.tolist(), x.astype(kind[1]) is x))
+    assert found[0] == found[1]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray.ops import _layout
 
-from ..ops.compare import check, layouts, rng
+from ..ops.compare import check, layouts, rng, same
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
@@ -52,6 +53,23 @@ def test_repeat(repeats):
     check("repeat", A[2, 3], np.array([1, 0, 2, 1, 1, 1]))
     for dtype in ("u4", "u8"):  # the last is no index
         check("repeat", A[2, 3], np.array([1, 2], dtype), 0)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "u1", "D"])
+@pytest.mark.parametrize("order", "CF")
+def test_many_are_repeated_and_left_out_natively(dtype, order, monkeypatch):
+    monkeypatch.setattr(_layout, "gil_op", None)
+    for shape in [(60_000,), (70, 900), (9, 80, 100)]:
+        x = np.asarray((rng.random(shape) * 99).astype(dtype), order=order)
+        y = la.array(x)
+        for axis in (None, *range(x.ndim)):
+            n = x.size if axis is None else x.shape[axis]
+            counts = rng.integers(0, 9, n)
+            for times in (counts, counts % 2, counts * 0, np.where(counts == 8, 40, 0)):
+                same(la.repeat(y, la.array(times), axis), np.repeat(x, times, axis))
+            places = rng.integers(-n, n, n // 3)
+            for gone in (places, np.sort(places), counts > 4):
+                same(la.delete(y, la.array(gone), axis), np.delete(x, gone, axis))
 
 
 @pytest.mark.parametrize(
@@ -116,3 +134,11 @@ def test_trimming():
 def test_trimmed_sequences_stay_sequences(values):
     for trim in ("fb", "f", "b"):
         assert repr(la.trim_zeros(values, trim)) == repr(np.trim_zeros(values, trim))
+
+
+@pytest.mark.parametrize("count", [2**62, 2**61 + 1])
+def test_more_repeats_than_there_can_be(count):
+    x = la.arange(4.0) + 1
+    for counts in ([count] * 4, np.array([count] * 4)):
+        with pytest.raises(ValueError, match="dimension"):
+            la.repeat(x, counts)

@@ -216,3 +216,32 @@ def test_otypes_set_later():
         f.otypes = "i"
         assert f(xp.zeros((0, 5), int)).shape == (0, 5)
         assert f(xp.arange(3)).dtype == np.dtype("i")
+
+
+def test_apply_along_axis_hands_on_the_class():
+    found = []
+    for xp in (np, la):
+
+        class Mine(xp.ndarray):
+            tag = "none"
+
+            def __array_finalize__(self, obj):
+                self.tag = getattr(obj, "tag", "none")
+
+        x = xp.arange(6.0).reshape(2, 3).view(Mine)
+        x.tag = "x"
+        tags = []
+        for axis in (0, 1):
+            for f in (lambda v: v * 2, lambda v: v.sum(), lambda v: [1, 2]):
+
+                def told(v, f=f, tags=tags):
+                    tags.append(v.tag)
+                    return f(v)
+
+                for y in (
+                    xp.apply_along_axis(told, axis, x),
+                    xp.apply_along_axis(told, axis, x, f=f),
+                ):
+                    tags.append((type(y) is Mine, y.tag, y.tolist()))
+        found.append(tags)
+    assert found[0] == found[1]

@@ -459,6 +459,72 @@ def test_rows_that_lie_apart_are_gathered(view, many, ready, monkeypatch):
         y[la.array([0, 9]) + la.array([0])].asnumpy()
 
 
+@pytest.mark.parametrize("view", [*VIEWS, lambda x: x.T, lambda x: x[:, 2].T])
+@pytest.mark.parametrize("many", [2, 40, 300])
+@pytest.mark.parametrize("dtype", ["f8", "u1", "D"])
+def test_rows_that_lie_apart_are_stored(view, many, dtype, monkeypatch):
+    monkeypatch.setattr(indexing, "set", None)  # which has NumPy do it, with the GIL
+    base = (rng.random((4, 5, 6)) * 50).astype(dtype)
+    x, y = view(base), view(ours := la.array(base))
+    for axis, shape in itertools.product(range(x.ndim - 1), [(many,), (many, 2)]):
+        index = rng.integers(-x.shape[axis], x.shape[axis], shape)
+        key = (slice(None),) * axis + (index,)
+        place = la.array(index)
+        lengths = x[key].shape
+        values = [3, (rng.random(lengths) * 50).astype(dtype)]
+        values += [values[1][..., :1], values[1][0], values[1][:1], values[1][..., :1, :]]
+        for value in values:  # of several for one place the last one stays
+            x[key] = value
+            mine = value if isinstance(value, int) else la.array(value)
+            y[(slice(None),) * axis + (place,) if axis else place] = mine
+            same(ours, base)
+            y[(*key, slice(None))] = mine
+            same(ours, base)
+    with pytest.raises(IndexError, match="index 9 is out of bounds for axis 0 with size"):
+        y[la.array([0, 9]) + la.array([0])] = 1
+        y.asnumpy()
+
+
+def test_full_slices_behind_an_array_change_nothing(monkeypatch):
+    monkeypatch.setattr(indexing, "get", None)
+    monkeypatch.setattr(indexing, "set", None)
+    x = rng.random((4, 5, 6))
+    y = la.array(x)
+    i, m, every = np.array([2, 0]), np.array([True, False, True, True]), slice(None)
+    for key in [(i, every), (i, every, every), (every, i, every), (m,), (i,)]:
+        ours = tuple([la.array(k) if isinstance(k, np.ndarray) else k for k in key])
+        same(y[ours], x[key])
+        same(y[key], x[key])
+        x[key], y[ours] = 7, 7
+        same(y, x)
+    monkeypatch.undo()
+    for key in [(i, every, every, every), (every, i, every, every)]:
+        with pytest.raises(IndexError, match="too many indices"):
+            y[key]
+        with pytest.raises(IndexError, match="too many indices"):
+            y[key] = 1
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "D"])
+@pytest.mark.parametrize("order", "CF")
+def test_columns_are_gathered(dtype, order, monkeypatch):
+    monkeypatch.setattr(indexing, "get", None)
+    for shape in [(7, 90), (8, 90), (300, 40), (1, 50), (5, 40, 3)[: 2 + (order == "C")]]:
+        x = np.asarray((rng.random(shape) * 99).astype(dtype), order=order)
+        y = la.array(x)
+        for many in (1, 17, 200, 2500):
+            index = rng.integers(-shape[1], shape[1], many)
+            same(y[:, la.array(index)], x[:, index])
+            same(la.take(y, la.array(index), axis=1), x.take(index, axis=1))
+        with pytest.raises(IndexError, match="index 99 is out of bounds for axis 1 with size"):
+            y[:, la.array([99] * 20) + la.array([0])].asnumpy()
+    if dtype == "f8":
+        y.attach_grad()
+        with la.autograd.record():
+            y[:, la.array([3] * 20)].sum().backward()
+        assert y.grad.sum() == 20 * y[:, 3].size and (y.grad[:, 3] == 20).all()
+
+
 AMONG_AXES = [
     lambda i, m: (slice(None), m),
     lambda i, m: (slice(None), slice(None), m[:1].repeat(6)),

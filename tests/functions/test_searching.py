@@ -29,6 +29,22 @@ def test_where():
     check("where", FLOATS > 0, 1)
 
 
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "D", "g"])
+@pytest.mark.parametrize("shape", [(1, 5), (30, 3333), (9, 1), (400, 300), (3000, 7)])
+def test_where_rows_are_chosen(shape, dtype):
+    x, y = [(np.arange(shape[0] * shape[1]).reshape(shape) * k).astype(dtype) for k in (3, -7)]
+    c = np.arange(shape[0]).reshape(-1, 1) % 3 == 0
+    a, b, mask = la.array(x), la.array(y), la.array(c)
+    for p, q, ours, others in ((x, y, a, b), (x, y[0], a, b[0]), (x[:, :1], y, a[:, :1], b)):
+        same(la.where(mask, ours, others), np.where(c, p, q))
+        same(la.where(mask, ours[:, ::-1], others), np.where(c, p[:, ::-1], q))
+    same(la.where(mask, a, 1), np.where(c, x, 1))
+    for source in (y, y[0]):
+        np.copyto(x, source, where=c)
+        la.copyto(a, la.array(source), where=mask)
+        same(a, x)
+
+
 @pytest.mark.parametrize("name", ["nonzero", "argwhere", "flatnonzero"])
 def test_nonzero(name):
     for a in BASES:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray.functions import selecting, storing
 
 from ..ops.compare import check, rng, same
 
@@ -140,3 +141,25 @@ def test_take_looks_at_no_index_where_nothing_leads_to_it():
     check("take", np.zeros((0, 3)), [0, 7], 1)
     check("take", np.zeros((2, 0, 3)), [0, 7], 2)
     check("take", np.zeros((0, 3)), [0, 7], 0)  # refused
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("shape", [(70, 90), (300, 250), (20, 30, 40)])
+def test_elements_along_an_axis_are_moved_natively(shape, order, monkeypatch):
+    monkeypatch.setattr(selecting, "gil_op", None)
+    monkeypatch.setattr(storing, "gil_write", None)
+    x = np.asarray(rng.random(shape), order=order)
+    y = la.array(x)
+    for axis in range(len(shape)):
+        n, few = shape[axis], [*shape]
+        few[axis] = 3
+        for index in (rng.integers(-n, n, shape), rng.integers(0, n, few)):
+            for i in (index, index.astype("i4"), index[:1] if axis else index[:, :1]):
+                ours = la.array(i)
+                same(la.take_along_axis(y, ours, axis), np.take_along_axis(x, i, axis))
+                for v in (7.0, rng.random(i.shape), rng.random(i.shape[1:])):
+                    np.put_along_axis(x, i, v, axis)
+                    la.put_along_axis(y, ours, v if isinstance(v, float) else la.array(v), axis)
+                    same(y, x)
+    with pytest.raises(IndexError, match="index 999 is out of bounds for axis 0 with size"):
+        la.take_along_axis(y, la.zeros(shape, int) + 999, 0).asnumpy()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray.functions import sets
 
 from ..ops.compare import asynchronous, check, layouts, pending, rng, same
 
@@ -152,3 +153,20 @@ def test_unique_of_many(dtype):
             same(la.unique(a, equal_nan=False), np.unique(y, equal_nan=False))
             for i, j, k in itertools.product((False, True), repeat=3):
                 same(la.unique(a, i, j, k), np.unique(y, i, j, k))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u4", "i8", "u8"])
+def test_unique_of_integers_from_a_short_range(dtype, monkeypatch):
+    monkeypatch.setattr(sets, "_by_sorting", None)
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    numbers = np.random.default_rng(0)
+    n = 140_000
+    for low, high in [(0, 9), (least, least + 90), (most - 90, most), (most - n // 8 + 1, most)]:
+        if high - low > most - least or low < least:
+            continue
+        x = numbers.integers(low, high, n, dtype=dtype, endpoint=True)
+        for inverse, counts in itertools.product((False, True), repeat=2):
+            options = {"return_inverse": inverse, "return_counts": counts}
+            same(la.unique(la.array(x), **options), np.unique(x, **options))
+            turned = x.reshape(100, -1).T
+            same(la.unique(la.array(turned), **options), np.unique(turned, **options))

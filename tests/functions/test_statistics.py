@@ -120,3 +120,15 @@ def test_of_some_elements(name, n, direct):
                     check(name, a, axis, where=where, **more)
     check(name, a, where=np.arange(5.0))  # refused
     check(name, a, 2, where=True)
+
+
+@pytest.mark.parametrize("name", ["std", "var", "mean"])
+def test_the_output_of_an_integer_dtype_may_hold_floats(name):
+    values = np.arange(30).reshape(5, 6) ** 2
+    want = getattr(np, name)(values, axis=0, dtype=int, out=np.zeros(6))
+    got = getattr(la, name)(la.array(values), axis=0, dtype=int, out=la.zeros(6))
+    np.testing.assert_array_equal(got.asnumpy(), want)
+    for xp in (np, la):
+        if name == "std":
+            with pytest.raises(TypeError):
+                xp.std(xp.array(values), axis=0, dtype=int)

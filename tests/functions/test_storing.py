@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray.functions import storing
 
+from ..lazy.fusing import figures
 from ..ops.compare import call, lay, layouts, same
 
 X = np.arange(120.0).reshape(4, 5, 6)
@@ -259,3 +261,32 @@ def test_an_integer_too_large_for_a_place_is_not_another_one(direct):
             with pytest.raises(OverflowError):
                 at(i)
     assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_a_mask_of_copyto_has_no_axis_more():
+    for xp in (np, la):
+        x = xp.zeros(3)
+        for where in (xp.ones((1, 3), bool), xp.ones((2, 3), bool)):
+            with pytest.raises(ValueError, match="could not broadcast"):
+                xp.copyto(x, 1.0, where=where)
+        assert x.tolist() == [0, 0, 0]
+        xp.copyto(x, xp.ones((1, 3)), where=xp.array(True))  # the values may have one
+        assert x.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i2", "?"])
+def test_arrays_of_one_dtype_are_copied_without_ado(dtype, monkeypatch):
+    monkeypatch.setattr(storing, "out_array", None)
+    x = (np.arange(120_000).reshape(300, 400) % 7).astype(dtype)
+    with figures(direct_bytes=32768):
+        for source in (x, x[:1], x[0], x[:, :1], x[::-1, ::-1]):
+            y, want = la.zeros((300, 400), dtype), np.zeros((300, 400), dtype)
+            la.copyto(y, la.array(source))
+            np.copyto(want, source)
+            same(y, want)
+        y, want = la.array(x), x.copy()
+        la.copyto(y[1:], y[:-1])
+        np.copyto(want[1:], want[:-1])
+        same(y, want)
+        with pytest.raises(ValueError, match="could not broadcast"):
+            la.copyto(y, la.zeros(7, dtype))

@@ -104,7 +104,8 @@ xp.vectorize(str)(xp.arange(3))
 xp.vectorize(lambda s: s + "!", otypes=["U9"])(NAMES)
 xp.vectorize(lambda x: (x, str(x)))(xp.arange(2))
 xp.frompyfunc(lambda a, b: f"{a}{b}", 2, 1)(xp.arange(2), ["a", "b"])
-xp.bmat([[xp.eye(2), xp.eye(2)]])
+xp.bmat([[xp.eye(2), xp.eye(2)]]), xp.bmat(xp.eye(2)), xp.bmat([xp.eye(2), xp.eye(2)])
+xp.bmat("a, b; b, a", {"a": xp.eye(2), "b": xp.ones((2, 1))}, {})
 xp.str_("a"), xp.bytes_(b"a"), xp.datetime64("2024"), xp.timedelta64(3, "D")
 xp.dtype([("a", int)]), xp.object_ is object, xp.void, xp.record
 """.strip().split("\n")
@@ -598,6 +599,8 @@ def test_a_ufunc_of_objects_with_other_arguments():
         lambda xp, s, r: xp.concatenate([s, s]),
         lambda xp, s, r: xp.isin(s, ["a", "c"]),
         lambda xp, s, r: xp.append(s, "q"),
+        lambda xp, s, r: xp.roll(r, 1),
+        lambda xp, s, r: tuple(xp.array_split(r, 2)),
         lambda xp, s, r: xp.add(s.astype(object), s.astype(object)),
         lambda xp, s, r: xp.add.accumulate(s.astype(object)),
         lambda xp, s, r: xp.max(np.stack([DAYS, DAYS]), axis=1, keepdims=True),
@@ -619,6 +622,35 @@ def test_calls_of_such_arrays_alone_are_numpys_at_once(call):
     for g, w in zip(got, want, strict=True) if type(want) is tuple else [(got, want)]:
         assert isinstance(g, np.ndarray if w.dtype.kind in "USOVM" else la.NDArray)
         np.testing.assert_array_equal(np.asarray(g), w)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp, m: xp.sum(m),
+        lambda xp, m: xp.sum(m, axis=0),
+        lambda xp, m: xp.max(m, 1),
+        lambda xp, m: xp.any(m),
+        lambda xp, m: xp.mean(m),
+        lambda xp, m: xp.std(m, ddof=1),
+        lambda xp, m: xp.argmax(m),
+        lambda xp, m: xp.reshape(m, (1, 4)),
+        lambda xp, m: xp.concatenate([m, m], axis=1),
+        lambda xp, m: xp.maximum(m, np.float64(2)),
+        lambda xp, m: xp.multiply(m, m, dtype=np.dtype("f4")),
+    ],
+)
+def test_calls_of_masked_arrays_or_matrices_alone_too(call):
+    for m in (MASKED.reshape(2, 2), np.asmatrix([[1.0, 2.0], [3.0, 4.0]])):
+        seen = []
+        sys.setprofile(lambda frame, event, _, seen=seen: seen.append(frame.f_code.co_name))
+        try:
+            got = call(la, m)
+        finally:
+            sys.setprofile(None)
+        assert "handed_over" not in seen
+        agree(got, call(np, m))
 
 
 @quiet

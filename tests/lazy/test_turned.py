@@ -85,3 +85,33 @@ def test_a_square_written_onto_itself():
         same(a, x.T)
         a.T[...] = a
         same(a, x)
+
+
+BACKWARDS = [
+    lambda x: x[:, ::-1].swapaxes(0, 1),
+    lambda x: x[::-1].swapaxes(0, 1),
+    lambda x: x[::-1, ::-1].swapaxes(0, 1),
+    lambda x: x[..., ::-1],
+    lambda x: x[::2, ::2],
+    lambda x: x[..., 1:],
+    lambda x: x.T[::-1],
+]
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("view", BACKWARDS)
+@pytest.mark.parametrize("shape", [(33, 65), (64, 64), (577, 9, 3), (3000, 2), (16, 7), (15, 8)])
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "D", "?"])
+def test_views_of_short_rows_and_backward_ones_are_copied(view, shape, dtype):
+    x = (np.arange(np.prod(shape)).reshape(shape) * 7 % 251).astype(dtype)
+    y = la.array(x)
+    mine, theirs = view(y), view(x)
+    np.testing.assert_array_equal(mine.copy().asnumpy(), theirs.copy())
+    for other in ("f4", "i4", "u1", "?"):
+        found = mine.astype(other)
+        np.testing.assert_array_equal(found.asnumpy(), theirs.astype(other))
+        assert found.strides == theirs.astype(other).strides
+    to = np.zeros(theirs.shape, dtype)
+    ours = la.array(to)
+    to[::-1], ours[::-1] = theirs, mine
+    np.testing.assert_array_equal(ours.asnumpy(), to)

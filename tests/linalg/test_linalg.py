@@ -314,3 +314,26 @@ def test_a_cut_that_is_a_lazyarray(direct):
                 np.testing.assert_array_equal(got.asnumpy(), w)
         fitted = la.polyfit(la.arange(3.0), la.array(b), 1, rcond=la.array([cut])[0])
         np.testing.assert_array_equal(fitted.asnumpy(), np.polyfit(np.arange(3.0), b, 1, cut))
+
+
+def test_multi_dot_writes_to_an_output_of_its_kind_alone():
+    a, b, c = np.arange(6.0).reshape(2, 3), np.ones((3, 2)), np.arange(8.0).reshape(2, 4)
+    for xp in (np, la):
+        factors = [xp.array(x) for x in (a, b, c)]
+        for out in (xp.zeros((2, 4), "f4"), xp.zeros((4, 2)).T, xp.zeros(8)):
+            with pytest.raises(ValueError, match="output array is not acceptable"):
+                xp.linalg.multi_dot(factors, out=out)
+            assert not out.any()
+        out = xp.zeros((2, 4))
+        assert xp.linalg.multi_dot(factors, out=out) is out
+        np.testing.assert_array_equal(np.asarray(out), a @ b @ c)
+
+
+@pytest.mark.parametrize("mode", ["economic", "e"])
+def test_qr_in_economic_mode(mode):
+    a = np.random.default_rng(0).random((2, 5, 3))
+    found = []
+    for xp in (np, la):
+        with pytest.warns(DeprecationWarning, match="'economic' option is deprecated"):
+            found.append(np.asarray(xp.linalg.qr(xp.array(a), mode)))
+    np.testing.assert_array_equal(*found)

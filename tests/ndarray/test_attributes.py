@@ -40,6 +40,9 @@ def test_base_is_the_array_itself_while_it_lives():
         assert view.base is x
         assert not view.flags.owndata
     assert x.base is None and x.flags.owndata
+    for shape in ((3, 4), (2, 6), 12):  # in place: it is the same memory
+        x.shape = shape
+        assert x.base is None and x.flags.owndata and y.base is x
     x += 1  # whatever runs meanwhile
     assert y.base is x
     del x, view

@@ -133,3 +133,18 @@ def test_a_class_compares_as_any_object_also_where_classes_are_derived():
     for x in (np.array([1, 2]), la.array([1, 2]), Mine((2,))):
         for kind in (la.NDArray, la.ndarray):
             assert np.equal(x, kind).tolist() == [False, False]
+
+
+@pytest.mark.parametrize("at", [lambda x, o: x @ o, lambda x, o: o @ x])
+@pytest.mark.parametrize(
+    "other", [None, {1}, {1: 2}, "a", b"x", Plain()], ids=lambda o: type(o).__name__
+)
+def test_product_with_what_has_no_axes(other, at):
+    """NumPy refuses it by a ValueError; strings by a TypeError."""
+    for shape in ((), (3,), (2, 3)):
+        errors = []
+        for xp in (np, la):
+            with pytest.raises((TypeError, ValueError)) as caught:
+                at(xp.ones(shape), other)
+            errors.append(issubclass(caught.type, ValueError))
+        assert errors[0] == errors[1]

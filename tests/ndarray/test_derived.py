@@ -486,3 +486,116 @@ def test_means_are_no_sums_of_the_class():
         means = [xp.mean(x), x.mean(), xp.std(x), x.std(), xp.var(x), x.var(), xp.average(x)]
         found.append([float(m) for m in means])
     assert found[0] == found[1]
+
+
+def test_joins_are_of_the_class_with_the_greatest_priority():
+    found = []
+    names = "concatenate vstack hstack dstack column_stack stack block append".split()
+    for xp in (np, la):
+
+        class Plain(xp.ndarray):
+            def __array_finalize__(self, obj):
+                self.made_of = type(obj).__name__.replace("NDArray", "ndarray")
+
+        class Low(Plain):
+            __array_priority__ = 1
+
+        class High(Plain):
+            __array_priority__ = 2
+
+        values = xp.arange(4.0).reshape(2, 2)
+        operands = [values, values.tolist(), *[values.view(k) for k in (Plain, Low, High)]]
+        for name in names:
+            taken = [x for x in operands if name != "block" or type(x) is not list]
+            for a in taken:
+                for b in taken:
+                    call = getattr(xp, name)
+                    y = call(a, b, 0) if name == "append" else call([a, b])
+                    kind = type(y).__name__.replace("NDArray", "ndarray")
+                    found.append((name, kind, getattr(y, "made_of", None), y.tolist()))
+        out = xp.zeros((4, 2))
+        assert xp.concatenate([operands[4], values], out=out) is out
+        assert type(xp.concatenate([operands[4], values], dtype="f4")) is High
+    assert found[: len(found) // 2] == found[len(found) // 2 :]
+
+
+def test_a_trace_is_of_the_class():
+    found = []
+    for xp in (np, la):
+
+        class Mine(xp.ndarray):
+            pass
+
+        for shape in ((3, 3), (3, 3, 3)):
+            x = xp.arange(float(np.prod(shape))).reshape(shape).view(Mine)
+            for y in (xp.trace(x), x.trace(), x.trace(1, dtype=int)):
+                found.append((type(y) is Mine, y.dtype, y.tolist()))
+    assert found[:6] == found[6:]
+
+
+def test_what_the_second_argument_selects_is_of_its_class():
+    for xp in (np, la):
+
+        class Mine(xp.ndarray):
+            pass
+
+        x, keep = xp.arange(6.0).reshape(3, 2).view(Mine), xp.array([True, False, True])
+        assert type(xp.compress(keep, x, axis=0)) is type(xp.compress(keep, x, 0)) is Mine
+        out = xp.zeros((2, 2))
+        assert xp.compress(keep, x, axis=0, out=out) is out
+
+
+def test_subok_says_whether_a_ufunc_keeps_the_class():
+    for xp in (np, la):
+
+        class Mine(xp.ndarray):
+            __array_priority__ = 10
+
+        x = xp.ones(3).view(Mine)
+        for subok in (True, False):
+            assert (type(xp.add(x, 2, subok=subok)) is Mine) is subok
+            assert (type(xp.sqrt(x, None, subok=subok)) is Mine) is subok
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "xp.dot(x, y)",
+        "xp.inner(x, y)",
+        "xp.kron(x, y)",
+        "xp.outer(x, y)",
+        "xp.correlate(x[0], y[0])",
+        "xp.linalg.solve(x, y)",
+        "xp.linalg.lstsq(x, y)[0]",
+        "xp.clip(x, 0, y)",
+        "xp.clip(x, y, 9)",
+        "xp.quantile(x, y / 10)",
+        "xp.percentile(x, y, 0)",
+        "xp.linspace(x, y, 3)",
+        "xp.geomspace(x, y, 3)",
+        "xp.union1d(x, y)",
+        "xp.setdiff1d(x, y)",
+        "xp.compress([1, 0], y, axis=0)",
+        "xp.insert(x, 1, y[0], 0)",
+        "xp.full_like(x, y)",
+        "xp.where(x > 1, x, y)",
+    ],
+)
+def test_which_of_two_operands_decides_the_class(call):
+    found = []
+    for xp in (np, la):
+
+        class Mine(xp.ndarray):
+            pass
+
+        class First(xp.ndarray):
+            __array_priority__ = 5
+
+        x = xp.array([[2.0, 1.0], [1.0, 3.0]])
+        operands = [x, x.view(Mine), x.view(First)]
+        pairs = [(a, b) for a in operands for b in operands]
+        if "clip" in call:  # a method of x's own
+            pairs = pairs[:3]
+        names = [type(eval(call, {"xp": xp, "x": a, "y": b})).__name__ for a, b in pairs]
+        found.append([name.replace("NDArray", "ndarray") for name in names])
+    assert found[0] == found[1]

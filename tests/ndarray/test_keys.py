@@ -138,3 +138,10 @@ def test_an_element_and_rows_that_an_integer_of_another_class_selects():
         y[NoWhole()]
     with pytest.raises(IndexError, match="out of bounds"):
         y[:1, 1:][Whole()]
+
+
+@pytest.mark.parametrize("key", [np.timedelta64(1, "D"), np.timedelta64(1)])
+def test_a_timedelta_is_no_key(key):
+    for x in (np.arange(3), la.arange(3), la.arange(6).reshape(2, 3)):
+        with pytest.raises(IndexError, match="only integers"):
+            x[key]

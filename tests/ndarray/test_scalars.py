@@ -338,3 +338,12 @@ def test_a_scalar_in_an_f_string_is_pythons_number(code, value):
         assert str(got) == str(want)
     pending = (la.ones(300_000, "f4") * np.float32(0.1))[5]
     assert f"{pending}" == "0.10000000149011612"
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "F", "?"])
+def test_only_integers_repeat_a_sequence(dtype):
+    for xp in (np, la):
+        number = xp.array([1, 2], dtype)[1]
+        for call in (lambda: [1, 2] * number, lambda: number * (1, 2)):  # noqa: B023
+            with pytest.raises(TypeError, match="can't multiply sequence by non-int of type"):
+                call()

@@ -21,7 +21,7 @@ from lazyarray.ops._rows import Direct
 from ..lazy.fusing import figures
 from ..numpys import OLDER
 from ..surface import samples
-from .compare import asynchronous, pending
+from .compare import asynchronous, pending, rng
 
 pytestmark = pytest.mark.host
 
@@ -465,6 +465,20 @@ def test_little_that_is_open_is_run_by_who_asks(call):
         got = eval(call, {"la": la, "y": y})
         assert gil_ops() == before + 1
         np.testing.assert_allclose(got.asnumpy(), want)
+
+
+@asynchronous
+@pytest.mark.parametrize("call", ["interp(x, t, y)", "searchsorted(t, x)", "interp(0.3, t, y)"])
+def test_a_large_table_is_looked_up_in_at_once(call):
+    names = {"t": np.sort(rng.random(100_000)), "y": rng.random(100_000), "x": rng.random(300)}
+    want = eval("np." + call, {"np": np, **names})
+    ours = {name: la.array(v) for name, v in names.items()}
+    la.waitall()
+    before = gil_ops()
+    with figures(direct_bytes=32768):
+        got = eval("la." + call, {"la": la, **ours})
+    assert gil_ops() == before
+    np.testing.assert_array_equal(got.asnumpy(), want)
 
 
 @pytest.mark.parametrize("size", [3000, 20000])

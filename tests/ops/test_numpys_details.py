@@ -494,3 +494,45 @@ def test_reductions_without_an_initial_value(name, shape):
                     yield type(error)
 
     assert [*outcomes(la)] == [*outcomes(np)]
+
+
+def laid_out(xp):
+    """Operands of one shape, each with another order in memory."""
+    return [
+        xp.ones((2, 3, 4)),
+        xp.ones((4, 3, 2)).T,
+        xp.ones((2, 4, 3)).transpose(0, 2, 1),
+        xp.ones((8, 3, 2)).T[:, :, ::2],
+        xp.ones(4),
+        xp.ones((2, 1, 1)),
+        2.0,
+    ]
+
+
+def steps(x):
+    return [step for step, n in zip(x.strides, x.shape, strict=True) if n > 1]
+
+
+@pytest.mark.parametrize("dtype", [None, "f4"])
+def test_order_a_asks_how_the_operands_lie(dtype):
+    for a, b in itertools.product(zip(laid_out(np), laid_out(la), strict=True), repeat=2):
+        want = np.add(a[0], b[0], order="A", dtype=dtype)
+        got = la.add(a[1], b[1], order="A", dtype=dtype)
+        assert got.shape == want.shape and steps(got) == steps(want), (a[0], b[0])
+    for a, x in zip(laid_out(np), laid_out(la), strict=True):
+        assert steps(la.negative(x, order="A")) == steps(np.negative(a, order="A"))
+
+
+def test_an_order_may_be_bytes():
+    for xp in (np, la):
+        x = xp.ones((2, 3)).T
+        assert xp.add(x, 1, order=b"C").strides == (16, 8)
+        with pytest.raises(ValueError, match="order must be one of"):
+            xp.add(x, 1, order=b"Q")
+
+
+def test_casting_is_no_none():
+    for xp in (np, la):
+        with pytest.raises(TypeError, match="casting must be str"):
+            xp.add(xp.ones(3), 2.0, casting=None)
+        assert xp.add(xp.ones(3), 2.0, casting="same_kind").tolist() == [3, 3, 3]

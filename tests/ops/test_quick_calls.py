@@ -1,7 +1,10 @@
 """The native ways of creation and of arguments by name: values, dtypes, layouts, errors."""
 
+import copy
 import enum
 import itertools
+import os
+import sys
 import warnings
 
 import numpy as np
@@ -520,3 +523,116 @@ def test_numpys_scalars_beside_arrays(code, direct):
                 agree(lambda xp, made, x=x, s=scalar: made(x) >= s)
                 if np.can_cast(code, dtype):  # NumPy leaves open what others become
                     agree(lambda xp, made, x=x, s=scalar: xp.full_like(made(x), s))
+
+
+def _listed(text):
+    return [" ".join(e.split()) for e in text.split(";")]
+
+
+# By x, y, n and z, which are computed scalars.
+NATIVE = _listed("""
+    xp.arange(2.5 * x); xp.arange(x, 9.0, y); xp.arange(y, 3 * n, n); xp.linspace(0.0, x, 5);
+    xp.linspace(n, x, n); xp.zeros(n); xp.zeros((n, 2), dtype=int); xp.full(n, x); xp.ones([2,
+    n]); xp.empty(n - n); xp.fromiter(range(5), float); xp.fromiter((1, 2), 'i4', 1);
+    xp.array(range(5)); xp.asarray(range(3), dtype='f4'); v.view(); v.real; m.flat[1:5];
+    m.flat[::-2]; m.flat[[1, -3]]; v.clip(min=0.5); v.clip(max=n); v.clip(x); xp.real(z);
+    xp.imag(z); xp.real(x); xp.isfortran(x); xp.ascontiguousarray(x); xp.asfortranarray(n); +x;
+    +n; xp.format_float_positional(x); xp.format_float_scientific(y, precision=3);
+    xp.unpackbits(u); v[[True, False, True]]; m[[False, True, True]]; copy(m.T); copy(v);
+    complex(x); complex(z); x[x > 1]; n[n > 5]; xp.require(v, dtype=float); v + w; w + v;
+    xp.result_type(v, n, 3.5); xp.diag([1, 2, 3]); xp.diag([1.5, x], 1); xp.array([]);
+    xp.array([], dtype="i4"); xp.array(v, ndmin=2); xp.array([1, 2], ndmin=3); xp.array(3, ndmin=1);
+    xp.array_equal(i, [3, 0, 1, 1]); xp.bincount(i, minlength=5); xp.bincount(i, None, 2);
+    v.searchsorted(v); xp.searchsorted(xp.sort(v), v, "right"); i.searchsorted(i[::-1]);
+    f.clip(0, 1); f.clip(max=0.5); f.clip(x, n)
+""")
+OURS = os.path.dirname(la.__file__)
+_PYTHONS = ("xp.require", "m.flat[")  # which have one line of it, or make an object of it
+
+
+def operands(xp, made):
+    m = made(MATRIX)
+    numbers = made(np.array([2.25, 0.75])), made(np.array([3, 4])), made(np.array([1 + 2j, 3]))
+    return {
+        "xp": xp, "v": made(VECTOR), "m": m, "w": VECTOR, "u": made(np.array([3, 200], "u1")),
+        "x": numbers[0][0], "y": numbers[0][1], "n": numbers[1][0], "z": numbers[2][0],
+        "i": made(np.array([3, 0, 1, 1])), "f": made(VECTOR.astype("f4")), "copy": copy.copy,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NATIVE)
+def test_usual_calls_of_few_elements(text, direct):
+    """As NumPy's; and where they run at once, without any Python of ours."""
+
+    def call(xp, made):
+        found = eval(text, operands(xp, made))
+        return xp.array(found) if isinstance(found, bool | str | complex | np.dtype) else found
+
+    if not text.startswith(("xp.format", "xp.result_type", "xp.empty")):
+        agree(call)
+    else:
+        wants, gets = (eval(text, operands(xp, xp.array)) for xp in (np, la))
+        assert wants == gets if isinstance(wants, str | np.dtype) else wants.shape == gets.shape
+    if not direct or isinstance(la.engine.get(), la.engine.NaiveEngine):
+        return
+    given, code, seen = operands(la, la.array), compile(text, "a program", "eval"), []
+    eval(code, given)
+    sys.setprofile(lambda frame, event, _: seen.append((event, frame.f_code)))
+    try:
+        eval(code, given)
+    finally:
+        sys.setprofile(None)
+    ours = [c for e, c in seen if e == "call" and c.co_filename.startswith(OURS)]
+    assert len(ours) <= (1 if text.startswith(_PYTHONS) else 0), ours
+
+
+def test_what_is_no_length_stays_none(direct):
+    for text in _listed("""
+        xp.zeros(x); xp.zeros(-n); xp.zeros((n, x)); xp.zeros(n > 1); xp.ones(v); xp.arange(v);
+        xp.arange(x, dtype=int); xp.linspace(0, 1, x); v[[True, False]]; v[[True, 1, 0]]; v[[True,
+        False, True, True]]; m[[True, False, True], [True, False, True, True]];
+        xp.fromiter(range(2), float, 3); xp.fromiter([1, 'a'], float); xp.fromiter(range(2), 'U1');
+        xp.require(x, requirements="F"); xp.array(v, ndmin=99); xp.array(v, ndmin=-1);
+        xp.bincount(i, minlength=-1); xp.diag([[1, 2]]); xp.diag([x, [1]]);
+        v.searchsorted(w * xp.nan); v.searchsorted(i)
+    """):
+        agree(lambda xp, made, t=text: eval(t, operands(xp, made)))
+
+
+def test_what_is_stored_at_places(direct):
+    for text in _listed("""
+        v[i[:3] % 3] = v; v[[2, 0, 1]] = v[::-1]; v[[0, 1]] = v[[1, 0]]; v[i % 3] = v[0];
+        i[i] = i; i[i % 2] = i[::-1]; v[[0, 0]] = v[1:]; v[[5]] = 1; v[[1, -1]] = 2;
+        m[[1, 0]] = m[:2];
+        v[[True, False, True]] = 5; v[[True, False, True]] = w[:2]; m[[True, False, True]] = 2;
+        m[[True, False, True]] = w[:2, None]; v[[True, False]] = 1; m[:, [True, False, False,
+        True]] = 7
+    """):
+
+        def call(xp, made, text=text):
+            names = operands(xp, made)
+            exec(text, names)
+            return names[text[0]]
+
+        agree(call)
+
+
+def test_views_of_copies_that_may_be_written_to_are_the_arrays(direct):
+    x = la.arange(9.0).reshape(3, 3)
+    for text in _listed("""
+        xp.einsum('ii->i', x); xp.einsum('ij->ji', x); xp.atleast_1d(x); x.squeeze();
+        xp.asarray(x); xp.ascontiguousarray(x); xp.round(x.astype(int)); xp.sort(x); xp.tril(x);
+        xp.real(x)
+    """):
+        ours = eval(text, {"xp": la, "x": x})
+        theirs = eval(text, {"xp": np, "x": (h := x.asnumpy())})
+        assert la.shares_memory(ours, x) == np.shares_memory(theirs, h), text
+    h = np.arange(9.0).reshape(3, 3)
+    for text in (
+        "xp.einsum('ii->i', h)",
+        "xp.sort(h)",
+        "xp.convolve(h[0], h[1])",
+        "xp.take(h, [1, 2])",
+    ):
+        assert not np.shares_memory(eval(text, {"xp": la, "h": h}).asnumpy(), h)
+    np.testing.assert_array_equal(h, np.arange(9.0).reshape(3, 3))

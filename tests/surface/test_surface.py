@@ -18,10 +18,11 @@ OWN = sorted(set(CALLS) - {name for names in NUMPY.values() for name in names})
 
 
 def is_numpys(name):
-    """Whether the name is NumPy's own object: a dtype, a constant, a setting."""
+    """Whether the name is NumPy's own object (a dtype, a constant, a setting) or hands on to it."""
     mine = samples.look(la, name, default=CALLS)
     theirs = samples.look(np, name)
-    return mine is theirs or (isinstance(mine, (float, int)) and repr(mine) == repr(theirs))
+    own = mine is theirs or (name == "bmat" and mine.__wrapped__ is theirs)
+    return own or (isinstance(mine, (float, int)) and repr(mine) == repr(theirs))
 
 
 # ---- what is here -------------------------------------------------------------------------------

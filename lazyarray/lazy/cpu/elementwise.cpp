@@ -1,20 +1,30 @@
 // Elementwise: a kernel over a block of memory.
 #include "lazy/cpu/elementwise.h"
 
+#include "lazy/cpu/casts.h"
 #include "lazy/cpu/expand.h"
 #include "lazy/cpu/lines.h"
 #include "lazy/cpu/turn.h"
 
 namespace lazyarray {
 
-// Whether a copy's last two axes are a transposed copy, which is then made.
+// Whether a copy's last two axes are a transposed copy, perhaps of an axis that is walked backwards; which is then made.
 static bool turned(const Kernel& kernel, const Block& b) {
   const int outer = b.ndim - 2, size = info(kernel.dtypes[0]).size;
-  const npy_intp *from = b.strides[0] + outer, *to = b.strides[1] + outer, *shape = b.shape + outer;
-  const int row = turned_row(size, from, to);
+  const npy_intp* const shape = b.shape + outer;
+  npy_intp steps[2][2], skipped[2] = {};
+  for (int a = 0; a < 2; ++a) {
+    const npy_intp step[] = {b.strides[0][outer + a], b.strides[1][outer + a]};
+    const bool back = step[0] == -size || step[1] == -size;
+    for (int k = 0; k < 2; ++k) {
+      steps[k][a] = back ? -step[k] : step[k];
+      skipped[k] += back ? (shape[a] - 1) * step[k] : 0;
+    }
+  }
+  const int row = turned_row(size, steps[0], steps[1]);
   if (row < 0 || !turns(size, shape[1 - row], shape[row])) return false;
   each(b, outer, [&](char* const* p, const npy_intp*) {
-    turn(size, p[1], to[1 - row], p[0], from[row], shape[1 - row], shape[row]);
+    turn(size, p[1] + skipped[1], steps[1][1 - row], p[0] + skipped[0], steps[0][row], shape[1 - row], shape[row]);
   });
   return true;
 }
@@ -78,6 +88,29 @@ static bool lengthened(const Kernel& kernel, const Block& b, void* data) {
   return true;
 }
 
+// Whether a copy or a cast has rows so short that a call for each would cost more than their elements (the channels of
+// pictures). Then a call has one place of many rows, some at a time, which stay in the cache.
+static bool crosswise(const Kernel& kernel, const Block& b, void* data) {
+  constexpr npy_intp kLongest = 8, kFewest = 16, kAtOnce = 2048;  // elements of a row; rows
+  const int inner = b.ndim - 1, outer = inner - 1;
+  const npy_intp n = b.shape[inner], rows = b.shape[outer];
+  if (n >= kLongest || rows < kFewest || kernel.nin != 1 ||
+      kernel.fn != cast_loop(info(kernel.dtypes[0]).type_num, info(kernel.dtypes[1]).type_num))
+    return false;
+  const npy_intp steps[] = {b.strides[0][outer], b.strides[1][outer]};
+  each(b, outer, [&](char* const* p, const npy_intp*) {
+    for (npy_intp begin = 0; begin < rows; begin += kAtOnce) {
+      const npy_intp count = std::min(kAtOnce, rows - begin);
+      for (npy_intp i = 0; i < n; ++i) {
+        char* args[2];
+        for (int k = 0; k < 2; ++k) args[k] = p[k] + begin * steps[k] + i * b.strides[k][inner];
+        kernel.fn(args, &count, steps, data);
+      }
+    }
+  });
+  return true;
+}
+
 static void call_loops(const Kernel& kernel, const Block& b, void* data) {
   const int inner = b.ndim - 1;
   const npy_intp n = b.shape[inner];
@@ -93,7 +126,7 @@ static void call_loops(const Kernel& kernel, const Block& b, void* data) {
       return;
     }
   if (inner > 0 && kernel.copies && (turned(kernel, b) || repeated(kernel, b))) return;
-  if (inner > 0 && lengthened(kernel, b, data)) return;
+  if (inner > 0 && (lengthened(kernel, b, data) || crosswise(kernel, b, data))) return;
   auto call = [&](char* const* p, const npy_intp*) {
     char* args[kMaxOperands];  // some loops move their argument pointers
     for (int k = 0; k < b.nop; ++k) args[k] = p[k];

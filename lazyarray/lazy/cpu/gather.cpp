@@ -57,11 +57,18 @@ static void offsets_of(int axes, char* const* indices, npy_intp skipped, npy_int
 
 struct StoredRows {  // the axis in front of the indexed ones
   npy_intp count, step, to_step;
+  bool together;  // nearer to each other than the places of one of them
 };
 template <npy_intp size>  // 0: as `block` says
 static void store_at(const char* from, npy_intp each, npy_intp block, const npy_intp* offsets, npy_intp m, char* to,
                      StoredRows rows) {
   if (size) block = size;
+  if (rows.together) {
+    for (npy_intp j = 0; j < m; ++j)
+      for (npy_intp r = 0; r < rows.count; ++r)
+        std::memcpy(to + offsets[j] + r * rows.to_step, from + j * each + r * rows.step, block);
+    return;
+  }
   for (npy_intp r = 0; r < rows.count; ++r, from += rows.step, to += rows.to_step)
     for (npy_intp j = 0; j < m; ++j) std::memcpy(to + offsets[j], from + j * each, block);
 }
@@ -76,8 +83,9 @@ static void store_line(const char* from, npy_intp each, const char* index, npy_i
 template <int axes>
 void store_blocks(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
   const npy_intp* const core = dims + 1;
-  const StoredRows rows{dims[0], steps[0], steps[axes + 1]};
+  StoredRows rows{dims[0], steps[0], steps[axes + 1], false};
   steps += axes + 2;  // the core's
+  rows.together = rows.count > 1 && std::abs(rows.to_step) < std::abs(steps[kGatherStep]);
   const npy_intp each = steps[kGatherEach], block = core[kGatherBlock];
   if (axes == 1 && rows.count == 1 && block == 8)  // the commonest, without a table of places
     return store_line<8>(args[0], each, args[1], core[kGatherFrom], steps[kGatherStep], core[kGatherCount], args[2]);
@@ -118,6 +126,18 @@ Error* gather_part(const Instr& in, const char* from, char* const* indices, npy_
     gather_blocks(from, 0, 1, block, reinterpret_cast<const char*>(offsets), n, to, block, {1, 0, 0});
   }
   return nullptr;
+}
+
+void repeat_places(const npy_intp* counts, npy_intp n, npy_intp* to, npy_intp total) {
+  constexpr npy_intp kFew = 4;  // so many are written, and those too many written over: no branch to guess
+  npy_intp* const end = to + total;
+  for (npy_intp i = 0; i < n; ++i) {
+    if (counts[i] <= kFew && end - to >= kFew)
+      std::fill_n(to, kFew, i);
+    else
+      std::fill_n(to, counts[i], i);
+    to += counts[i];
+  }
 }
 
 Gathering::Gathering(Instr& in, char* const* ptrs)

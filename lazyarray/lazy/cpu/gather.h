@@ -34,7 +34,8 @@ inline npy_intp gather_index(const char* p, npy_intp n) {
   return i < 0 ? i + n : i;
 }
 
-struct GatherRows {  // the axis in front of the indexed one
+constexpr npy_intp kLane = 8;  // rows at a time, of an output whose rows lie together: a line of the cache
+struct GatherRows {            // the axis in front of the indexed one
   npy_intp count, step, out_step;
 };
 template <npy_intp size>  // 0: as `block` says
@@ -44,7 +45,10 @@ inline void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp 
   if (each != block) {  // the rows of the output lie together
     for (npy_intp j = 0; j < m; ++j, index += sizeof(npy_intp), to += each) {
       const char* at = from + gather_index(index, n) * step;
-      for (npy_intp r = 0; r < rows.count; ++r) std::memcpy(to + r * rows.out_step, at + r * rows.step, block);
+      if (rows.count == kLane)  // of a known number compilers unroll the loop
+        for (npy_intp r = 0; r < kLane; ++r) std::memcpy(to + r * rows.out_step, at + r * rows.step, block);
+      else
+        for (npy_intp r = 0; r < rows.count; ++r) std::memcpy(to + r * rows.out_step, at + r * rows.step, block);
     }
     return;
   }
@@ -90,6 +94,9 @@ void store_blocks(char** args, const npy_intp* dims, const npy_intp* steps, void
 // bounds, or null.
 Error* gather_part(const Instr& in, const char* from, char* const* indices, npy_intp count, char* to);
 
+// The numbers from 0 to n - 1, each as often as a count says: `total` in all.
+void repeat_places(const npy_intp* counts, npy_intp n, npy_intp* to, npy_intp total);
+
 // A gather, by as many threads as take part. They claim runs of pieces: some indices for one place of the
 // axes in front of the indexed one. Elements are only moved, so who moves them does not matter; an index
 // out of bounds leaves the rest of the output unwritten, which is poisoned then.
@@ -102,8 +109,6 @@ class Gathering {
   bool bad() const { return bad_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr npy_intp kLane = 8;      // rows at a time, of an output whose rows lie together: a line of the cache
-
   // The piece `p`, and of those after it that take the same indices along the fastest axis in front, `most` at
   // most: how many were done; 0 if an index is out of bounds.
   npy_intp piece(npy_intp p, npy_intp most);

@@ -129,6 +129,11 @@ void where_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, 
       return;
     }
   }
+  const int chosen = n > 0 && *c ? 1 : 2;
+  if (steps[0] == 0 && steps[chosen] == size && steps[3] == size) {  // a row of one of them
+    if (n > 0 && args[chosen] != out) std::memmove(out, args[chosen], n * size);
+    return;
+  }
   for (npy_intp i = 0; i < n; ++i) {
     std::memcpy(out, *c ? x : y, sizeof(T));
     c += steps[0];

@@ -57,7 +57,7 @@ PYTHON: dict[str, Callable[..., None]] = dict.fromkeys(
         *CUPY,  # where a mask is true
         *("sort", "argsort", "partition", "argpartition", "lexsort"),
         *("argmax", "argmin", "searchsorted"),
-        *("getitem", "setitem", "take", "take_along_axis", "put_along_axis", "repeat", "delete"),
+        *("getitem", "setitem", "take", "take_along_axis", "put_along_axis", "delete"),
         *("dot", "vdot"),
         *[f"linalg.{name}" for name in ("slogdet", "qr", "svd", "eigh", "eigvalsh")],
         *[f"fft.{name}" for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")],

@@ -295,14 +295,6 @@ def _delete(a: Array, obj: Any, axis: int) -> Array:
     return indexing.take_mode(a, kept, axis, "clip")
 
 
-@stands_for(np.repeat)
-def _repeat(a: Array, repeats: Any, axis: int | None = None) -> Array:
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    index = np.repeat(np.arange(a.shape[axis]), repeats)
-    return indexing.take_mode(a, index, axis, "clip")
-
-
 def _start_again(i: Any, n: Any, dtype: Any = None, **kwargs: Any) -> Array:
     """Indices modulo the length of an axis."""
     xp = calls.cupy()
