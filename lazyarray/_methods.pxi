@@ -529,7 +529,8 @@ cdef class Methods(Operators):
     def clip(self, min=None, max=None, out=None, *, casting="same_kind", dtype=None, where=True, order="K",
              subok=True):
         """Values limited to a range."""
-        if out is None and dtype is None and casting == "same_kind" and where is True and order == "K" \
+        # (A trace finds the function by its name.)
+        if not capturing() and out is None and dtype is None and casting == "same_kind" and where is True and order == "K" \
                 and info(self.v.dtype).kind == b"f" and type(self) is NDArray \
                 and (min is None or is_usual(min)) and (max is None or is_usual(max)) \
                 and (min is not None or max is not None):
