@@ -252,6 +252,11 @@ def stored_then_read(m, b, w):
     return w + 1
 
 
+def stored_turned(m, b, w):
+    w[...] = m.arange(float(w.size)).reshape(w.shape[::-1]).T
+    return w + 1
+
+
 def covered(m, b, w):
     b[...] = 5
     w[...] = 1  # as many as b has, but not all of b
@@ -268,7 +273,8 @@ def both_in_turn(m, b, w):
 
 @pytest.mark.parametrize("n", [6, 12, 50, 3000, 40_000, 300_001])
 @pytest.mark.parametrize(
-    "program", [doubled, squared, written_then_read, stored_then_read, covered, both_in_turn]
+    "program",
+    [doubled, squared, written_then_read, stored_then_read, stored_turned, covered, both_in_turn],
 )
 def test_writing_to_windows(program, n):
     for which in range(4):

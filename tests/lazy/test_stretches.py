@@ -23,7 +23,14 @@ def _figures():
     old = _set_jit("1")
     direct = _set_policy("direct_bytes", 32768)
     la.waitall()
-    with figures(inline_ns=10000, mid_ns=1000, stretch_ns=20000, cold_stretches=1, age_ns=1e15):
+    with figures(
+        inline_ns=10000,
+        mid_ns=1000,
+        stretch_ns=20000,
+        cold_stretches=1,
+        new_stretches=1,
+        age_ns=1e15,
+    ):
         yield
     _set_policy("direct_bytes", direct)
     _set_jit(old)
@@ -90,7 +97,7 @@ def test_small_ops_stay_where_they_are():
 
 
 def test_few_while_nothing_is_compiled():
-    with figures(cold_stretches=10**9):  # the count goes on from test to test
+    with figures(cold_stretches=10**9, new_stretches=10**9):  # the count goes on from test to test
         for _ in range(3):
             assert compared(lambda xp, u, i: float(u[1]) if i % 10 == 9 else 0.0) == 0
 

@@ -8,6 +8,15 @@
 
 namespace lazyarray {
 
+// Whether the output's elements along its last two axes are apart. Windows of as_strided are not: of what is written to one
+// place the last stays, so the order counts.
+static bool lies_apart(const Kernel& kernel, const Block& b) {
+  const int inner = b.ndim - 1, outer = inner - 1;
+  const npy_intp across = std::abs(b.strides[1][outer]), along = std::abs(b.strides[1][inner]);
+  const bool apart = across >= along * b.shape[inner] || along >= across * b.shape[outer];
+  return apart && std::min(across, along) >= info(kernel.dtypes[1]).size;
+}
+
 // Whether a copy's last two axes are a transposed copy, perhaps of an axis that is walked backwards; which is then made.
 static bool turned(const Kernel& kernel, const Block& b) {
   const int outer = b.ndim - 2, size = info(kernel.dtypes[0]).size;
@@ -22,7 +31,7 @@ static bool turned(const Kernel& kernel, const Block& b) {
     }
   }
   const int row = turned_row(size, steps[0], steps[1]);
-  if (row < 0 || !turns(size, shape[1 - row], shape[row])) return false;
+  if (row < 0 || !turns(size, shape[1 - row], shape[row]) || !lies_apart(kernel, b)) return false;
   each(b, outer, [&](char* const* p, const npy_intp*) {
     turn(size, p[1] + skipped[1], steps[1][1 - row], p[0] + skipped[0], steps[0][row], shape[1 - row], shape[row]);
   });
@@ -94,7 +103,7 @@ static bool crosswise(const Kernel& kernel, const Block& b, void* data) {
   constexpr npy_intp kLongest = 8, kFewest = 16, kAtOnce = 2048;  // elements of a row; rows
   const int inner = b.ndim - 1, outer = inner - 1;
   const npy_intp n = b.shape[inner], rows = b.shape[outer];
-  if (n >= kLongest || rows < kFewest || kernel.nin != 1 ||
+  if (n >= kLongest || rows < kFewest || kernel.nin != 1 || !lies_apart(kernel, b) ||
       kernel.fn != cast_loop(info(kernel.dtypes[0]).type_num, info(kernel.dtypes[1]).type_num))
     return false;
   const npy_intp steps[] = {b.strides[0][outer], b.strides[1][outer]};
