@@ -115,9 +115,9 @@ def _reaction(numba: Module) -> Kernel:
     def kernel(u, v, p, q):  # type: ignore[no-untyped-def]
         n, m = u.shape
         for i in numba.prange(n):
-            north, south = (i or n) - 1, (i + 1) % n
+            north, south = (i + n - 1) % n, (i + 1) % n
             for j in range(m):
-                west, east = (j or m) - 1, (j + 1) % m
+                west, east = (j + m - 1) % m, (j + 1) % m
                 du = u[north, j] + u[south, j] + u[i, west] + u[i, east] - 4 * u[i, j]
                 dv = v[north, j] + v[south, j] + v[i, west] + v[i, east] - 4 * v[i, j]
                 react = u[i, j] * v[i, j] * v[i, j]
