@@ -39,13 +39,8 @@ _REDUCTIONS = {
 _RUNNING = {"cumprod": np.multiply, "cumsum": np.add}
 _ADDING = ("mean", "prod", "std", "sum", "var")  # which have a dtype to add in
 _PARAMETERS = ("dtype", "out", "keepdims", "initial", "where")
-_NUMBERS = (
-    "argmax",
-    "argmin",
-    "dot",
-    "take",
-    "trace",
-)  # a number of theirs is no array of the class
+# A number of what these give is no array of the class.
+_NUMBERS = ("argmax", "argmin", "dot", "take", "trace")
 _PROPERTIES = ("T", "mT", "real", "imag")
 
 # Functions of NumPy's, besides ufuncs and their reductions, that give one of their first operand's

@@ -11,6 +11,8 @@
 #include <immintrin.h>
 #endif
 
+#include "lazy/cpu/vectors.h"
+
 namespace lazyarray {
 namespace {
 
@@ -56,25 +58,6 @@ WIDE bool hypot_of(Singles a, Singles b, Singles* to) {
   const Doubles p = _mm256_cvtps_pd(a), q = _mm256_cvtps_pd(b);
   *to = _mm256_cvtpd_ps(_mm256_sqrt_pd(p * p + q * q));
   return true;
-}
-
-template <class T, class Vector>
-WIDE Vector load(const char* p, npy_intp step) {
-  Vector x;
-  if (step == sizeof(T)) {
-    std::memcpy(&x, p, sizeof x);
-  } else {
-    for (int i = 0; i < kLanes; ++i, p += step) x[i] = *reinterpret_cast<const T*>(p);
-  }
-  return x;
-}
-template <class T, class Vector>
-WIDE void store(char* p, npy_intp step, Vector x) {
-  if (step == sizeof(T)) {
-    std::memcpy(p, &x, sizeof x);
-  } else {
-    for (int i = 0; i < kLanes; ++i, p += step) *reinterpret_cast<T*>(p) = x[i];
-  }
 }
 
 template <class T, class Vector>

@@ -332,11 +332,8 @@ void Pass::columns(size_t m, const Member& member, const Pointers& at, npy_intp 
   const int last = tile.ndim - 1;
   if (last >= 0 && !(kernel.add_rows && lie_together) && goes_by_columns(kernel, n, tile.shape[last])) {
     each(tile, last, [&](char* const* p, const npy_intp*) {
-      const npy_intp step = tile.strides[0][last];
-      const bool begun = first && kernel.starts_with_first;  // by the first row
-      if (first) start_results(kernel, p[0], si, p[1], so, n);
+      reduce_few_columns(kernel, p[0], tile.strides[0][last], tile.shape[last], p[1], si, so, n, first);
       first = false;
-      reduce_few_columns(kernel, p[0] + (begun ? step : 0), step, tile.shape[last] - begun, p[1], si, so, n);
     });
     return;
   }

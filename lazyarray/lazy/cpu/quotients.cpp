@@ -9,6 +9,8 @@
 #include <immintrin.h>
 #endif
 
+#include "lazy/cpu/vectors.h"
+
 namespace lazyarray {
 namespace {
 
@@ -76,23 +78,6 @@ struct Lanes {
     const Bits sign = (reinterpret_cast<Bits>(a) ^ reinterpret_cast<Bits>(b)) & ~positive;
     return either(floor, reinterpret_cast<Floats>(sign), reinterpret_cast<Floats>(q != 0));
   }
-
-  WIDE static Floats load(const char* p, npy_intp step) {
-    Floats x;
-    if (step == sizeof(T)) {
-      std::memcpy(&x, p, sizeof x);
-    } else {
-      for (int i = 0; i < count; ++i, p += step) x[i] = *reinterpret_cast<const T*>(p);
-    }
-    return x;
-  }
-  WIDE static void store(char* p, npy_intp step, Floats x) {
-    if (step == sizeof(T)) {
-      std::memcpy(p, &x, sizeof x);
-    } else {
-      for (int i = 0; i < count; ++i, p += step) *reinterpret_cast<T*>(p) = x[i];
-    }
-  }
 };
 
 template <class T, Quotient what>
@@ -115,13 +100,13 @@ template <class T, Quotient what>
         at[k] = reinterpret_cast<char*>(rest[k]), step[k] = sizeof(T);
       }
     }
-    const auto a = L::load(at[0], step[0]), b = L::load(at[1], step[1]);
+    const auto a = load<T, typename L::Floats>(at[0], step[0]), b = load<T, typename L::Floats>(at[1], step[1]);
     if (L::tame(a, b)) {
       const auto r = L::remainder(a, b);
-      if constexpr (what == Quotient::fmod) L::store(at[2], step[2], r);
-      else if constexpr (what == Quotient::remainder) L::store(at[2], step[2], L::floored(b, r));
-      else L::store(at[2], step[2], L::quotient(a, b, r));
-      if constexpr (what == Quotient::divmod) L::store(at[3], step[3], L::floored(b, r));
+      if constexpr (what == Quotient::fmod) store<T>(at[2], step[2], r);
+      else if constexpr (what == Quotient::remainder) store<T>(at[2], step[2], L::floored(b, r));
+      else store<T>(at[2], step[2], L::quotient(a, b, r));
+      if constexpr (what == Quotient::divmod) store<T>(at[3], step[3], L::floored(b, r));
     } else {
       inner->fn(at, &count, step, inner->data);
     }

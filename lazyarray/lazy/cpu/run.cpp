@@ -40,10 +40,9 @@ void run_reduce(const Instr& in, const Block& b) {
     each(b, rows, [&](char* const* p, const npy_intp* index) {
       bool first = true;
       for (int i = 0; first && i < rows; ++i) first = !(in.reduced >> i & 1) || index[i] == 0;
+      if (!by_rows) return reduce_few_columns(kernel, p[0], step, count, p[1], si, so, n, first);
       if (first) start_results(kernel, p[0], si, p[1], so, n);
-      if (by_rows) return kernel.add_rows(p[1], p[0], step, count, n);
-      const bool begun = first && kernel.starts_with_first;  // by the first row
-      reduce_few_columns(kernel, p[0] + (begun ? step : 0), step, count - begun, p[1], si, so, n);
+      kernel.add_rows(p[1], p[0], step, count, n);
     });
     return;
   }

@@ -67,7 +67,12 @@ bool goes_by_columns(const Kernel& kernel, npy_intp columns, npy_intp rows) {
 }
 
 void reduce_few_columns(const Kernel& kernel, char* from, npy_intp step, npy_intp rows, char* to, npy_intp si, npy_intp so,
-                        npy_intp columns) {
+                        npy_intp columns, bool first) {
+  if (first) start_results(kernel, from, si, to, so, columns);
+  if (first && kernel.starts_with_first) {
+    from += step;
+    --rows;
+  }
   const npy_intp size = info(kernel.dtypes[1]).size, along[] = {0, step, 0};
   alignas(16) char before[kFewColumns][32];
   bool again = false;

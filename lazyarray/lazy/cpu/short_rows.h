@@ -15,9 +15,9 @@ void reduce_short_rows(const Kernel& kernel, char* from, npy_intp si, npy_intp s
 // Whether `rows` rows of so few columns are taken column by column.
 bool goes_by_columns(const Kernel& kernel, npy_intp columns, npy_intp rows);
 
-// Takes rows, `step` bytes apart, into the results of their columns, which have begun. Columns lie `si` bytes apart,
-// results `so`.
+// Takes rows, `step` bytes apart, into the results of their columns, which begin here if these are the `first` rows.
+// Columns lie `si` bytes apart, results `so`.
 void reduce_few_columns(const Kernel& kernel, char* from, npy_intp step, npy_intp rows, char* to, npy_intp si, npy_intp so,
-                        npy_intp columns);
+                        npy_intp columns, bool first);
 
 }  // namespace lazyarray
