@@ -2,8 +2,8 @@
 
 python tools/test_all.py [pytest's arguments]
 
-Half of the time is that of tests which wait for processes that they start (compilers, ranks,
-workers, examples). The others keep one core busy. With tests/lazy the two take as long.
+Many tests wait for processes that they start (compilers, ranks, examples). The others keep one
+core busy. With tests/lazy the two sessions take as long.
 """
 
 from __future__ import annotations
@@ -13,11 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-FIRST = [
-    "tests/cuda", "tests/dask", "tests/distributed", "tests/faults", "tests/lazy", "tests/profiler",
-    "tests/test_docs.py", "tests/test_examples.py", "tests/test_import.py", "tests/test_types.py",
-    "tests/test_wheel.py",
-]  # fmt: skip
+FIRST = ["tests/cuda", "tests/distributed", "tests/faults", "tests/lazy", "tests/test_examples.py"]
 PYTEST = [str(pathlib.Path(sys.executable).with_name("pytest"))]
 
 

@@ -278,6 +278,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool detached
 
     cdef enum ErrMode "lazyarray::ErrState::Mode":
+        IGNORE "lazyarray::ErrState::IGNORE"
         WARN "lazyarray::ErrState::WARN"
         CALL "lazyarray::ErrState::CALL"
         PRINT "lazyarray::ErrState::PRINT"
@@ -356,8 +357,9 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         SpinLock warn_lock
         vector[FpWarning] warnings
         atomic[cbool] any_warning
+    int kUnder
     int take_flags(cbool)
-    cbool run_element(const Kernel&, char**)
+    int run_element(const Kernel&, char**)
     cbool run_cast(const Kernel&, char**, npy_intp)
     CError* negative_exponent(const Instr&, const Block&) noexcept
     CError* weights_of_zero(const Instr&, const Block&) noexcept
@@ -603,6 +605,7 @@ cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
 
 
 cdef double half_value(char* p) noexcept
+cdef bint heeds(int flags) noexcept
 cdef bint lone_ops() noexcept
 cdef Tensor new_element(int dtype, CDevice device)
 cdef Tensor truth(bint value)

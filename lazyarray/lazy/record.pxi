@@ -168,6 +168,12 @@ cdef inline bint errstate_is_known() noexcept:
     return now is not NULL and now == _errstate_seen
 
 
+cdef bint heeds(int flags) noexcept:
+    """Whether one of these flags is more than an underflow, which NumPy's default ignores: then NumPy or an instruction
+    has to do again what raised it, so that it is judged."""
+    return flags != 0 and (flags != kUnder or not errstate_is_known() or _errstate.under != IGNORE)
+
+
 cdef ErrState current_errstate() except *:
     global _errstate_seen, _errstate, _logging_of
     cdef PyObject* at = errstate_object()

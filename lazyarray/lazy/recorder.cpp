@@ -208,7 +208,7 @@ void Recorder::take_open(Cut cut) {
   open_ns_.store(ns, std::memory_order_relaxed);
   open_bytes_ = bytes;
   // The alarm stays: it costs less than to take it back, see on_alarm().
-  const int64_t due = ns >= policy.flush_ns ? fall_due(open_->device()) : due_ns_ = 0;
+  const int64_t due = open_ && ns >= policy.flush_ns ? fall_due(open_->device()) : due_ns_ = 0;
   lock.unlock();
   if (due) engine_->alarm(due);
   for (; in; in = in->next) segment_.push_back(in);

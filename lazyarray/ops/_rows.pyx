@@ -85,6 +85,7 @@ from lazyarray.lazy._lazy cimport (
     get_element,
     set_element,
     handed,
+    heeds,
     drop_owner,
     from_elsewhere,
     from_numpy,

@@ -9,6 +9,7 @@ import pytest
 
 import lazyarray as la
 
+from ..lazy.fusing import figures
 from ..numpys import NEWER
 from .compare import check, same
 
@@ -551,3 +552,30 @@ def test_numbers_that_were_computed_are_lengths_and_shifts_as_pythons_are(direct
     for wrong in (la.array([2.0])[0], la.ones(2)):
         with pytest.raises(TypeError):
             x.reshape(wrong, 12)
+
+
+UNDERFLOWING = {
+    "cumprod": lambda m, x: m.cumprod(x),
+    "var": lambda m, x: m.var(x),
+    "trapezoid": lambda m, x: m.trapezoid(x, dx=1e-200),
+    "accumulate": lambda m, x: m.divide.accumulate(x),
+    "a number": lambda m, x: x[1] * x[2],
+}
+
+
+@pytest.mark.parametrize("name", UNDERFLOWING)
+def test_an_underflow_is_told_of_where_it_is_asked_for(name):
+    with figures(direct_bytes=32768):
+        call, a = UNDERFLOWING[name], np.linspace(1e-200, 2e-200, 50)
+        if name == "accumulate":
+            a = 1 / a
+        x = la.array(a)
+        la.waitall()
+        with np.errstate(under="ignore"):
+            same(la.asarray(call(la, x)), np.asarray(call(np, a)))
+        for mode, error in (("raise", FloatingPointError), ("warn", RuntimeWarning)):
+            with np.errstate(under=mode), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                for m, value in ((np, a), (la, x)):
+                    with pytest.raises(error, match="underflow"):
+                        np.asarray(call(m, value))

@@ -46,14 +46,14 @@ inline void each(const Block& b, int loops, Body body) {
 // set if a cast met what its dtype can't hold.
 Error* run_elementwise(Runtime& rt, Instr& in, const Block& b, bool* invalid);
 
-// A kernel without a check, and with one output, on one element of each operand. False if a flag was raised: then an instruction has to
-// do it again, so that it is judged.
-inline bool run_element(const Kernel& kernel, char** args) {
+// A kernel without a check, and with one output, on one element of each operand. The flags that it raised: where somebody is to be told
+// of them, an instruction has to do it again, so that it is judged.
+inline int run_element(const Kernel& kernel, char** args) {
   const npy_intp one = 1;
   npy_intp steps[kMaxOperands] = {};
   steps[kernel.nin] = info(kernel.dtypes[kernel.nin]).size;  // else some loops would take it for a reduction
   kernel.fn(args, &one, steps, kernel.data);
-  return !kernel.checks_flags || !take_flags(kernel.long_double);
+  return kernel.checks_flags ? take_flags(kernel.long_double) : 0;
 }
 
 // A cast's kernel on elements that lie in rows. False if a flag was raised, or one was met that its dtype can't hold.
