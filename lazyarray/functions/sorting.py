@@ -18,7 +18,7 @@ from lazyarray.functions.selecting import take_along_axis
 from lazyarray.lazy._lazy import is_capturing, paused
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import cut_apart, gil_op, gil_write, infer, operands, signature
-from lazyarray.ops._rows import asarray, assign_to, astype, ordered
+from lazyarray.ops._rows import asarray, assign_to, astype, ordered, ordered_in_place
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -111,11 +111,16 @@ def _sorted(
 
 def _natively(x: NDArray, indices: bool, axis: int, kind: Any, stable: Any) -> NDArray | None:
     """By NumPy's loops without the GIL, which threads share; None where there are none."""
-    lasting = bool(stable) or kind in ("stable", "mergesort")
+    how = _plainly(x, axis, kind, stable)
+    return None if how is None else ordered(x, how[0], indices, how[1])
+
+
+def _plainly(x: NDArray, axis: int, kind: Any, stable: Any) -> tuple[int, bool] | None:
+    """The axis, from the front, and whether equals keep their order; None for another kind."""
     if not -x.ndim <= axis < x.ndim or (kind is not None and stable is not None):
         return None
-    plain = lasting or kind in (None, "quicksort")
-    return ordered(x, axis % x.ndim, indices, lasting) if plain else None
+    lasting = bool(stable) or kind in ("stable", "mergesort")
+    return (axis % x.ndim, lasting) if lasting or kind in (None, "quicksort") else None
 
 
 def _check_order(order: object) -> None:
@@ -144,9 +149,9 @@ def sort_inplace(x: NDArray, axis: int = -1, kind: str | None = None, stable: An
     if follows(x):
         return assign_to(x, sort(x, axis, kind, stable=stable))
     if not is_capturing():  # a graph knows the call by its name
-        result = _natively(x, False, axis, kind, stable)
-        if result is not None:
-            return assign_to(x, result)
+        how = _plainly(x, axis, kind, stable)
+        if how is not None and ordered_in_place(x, *how):
+            return
     gil_write("sort", lambda v: v.sort(axis, kind, stable=stable), x, [], 3000 + 20.0 * x.size)
 
 

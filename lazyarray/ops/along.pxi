@@ -62,7 +62,7 @@ cdef int emit_lines(Kernel* k, Tensor x, Tensor out, npy_intp lines, npy_intp n,
     instr.ncore = 1
     instr.core[0] = n
     instr.ncore_steps = 0
-    instr.overwrites = 1
+    instr.overwrites = out is not x
     instr.bytes = out.v.layout.size() * out.v.itemsize()
     instr.cost_ns = 50 + lines * (20 + n * <double>k.cost)
     emit(instr)
@@ -122,6 +122,24 @@ def ordered(Tensor x not None, int axis, bint indices, bint stable):
     cdef Tensor out = empty_like_shape(code, n, x.v.layout.shape(), x.v.device())
     emit_lines(k, x, out, x.v.layout.size() // length, length, length * info(code).size)
     return out
+
+
+def ordered_in_place(Tensor x not None, int axis, bint stable):
+    """Sorts the lines along the last axis of a C-ordered array themselves (or along the first one, in Fortran order);
+    False where NumPy must do it."""
+    cdef int n = x.v.layout.ndim
+    cdef npy_intp length
+    cdef Kernel* k
+    if n > 1 and axis == 0 and in_fortran_order(x):
+        return ordered_in_place(transposed(x), n - 1, stable)
+    if not n or axis != n - 1 or not x.v.layout.size() or not contiguous(x) or unwritable(x):
+        return False
+    k = along_kernel("stable_sort" if stable else "sort", 2 + stable, x.v.dtype)
+    if k is NULL:
+        return False
+    length = x.v.layout.shape()[axis]
+    emit_lines(k, x, x, x.v.layout.size() // length, length, length * x.v.itemsize())
+    return True
 
 
 def accumulated(Ufunc row not None, Tensor x not None, int axis, dtype):

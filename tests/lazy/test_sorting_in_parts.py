@@ -63,6 +63,43 @@ def test_lines(dtype):
             for kind in (None, "stable"):
                 exactly(la.sort(a, kind=kind), np.sort(x, kind=kind))
                 exactly(la.argsort(a, kind=kind), np.argsort(x, kind=kind))
+                here, there = la.array(x), x.copy()
+                here.sort(kind=kind)
+                there.sort(kind=kind)
+                exactly(here, there)
+
+
+def test_in_place_between_other_ops():
+    x = np.random.default_rng(1).standard_normal((6, 500))
+    for view in (
+        lambda v: v,
+        lambda v: v[2],
+        lambda v: v[1:4],
+        lambda v: v[:, 10:400],
+        lambda v: v.reshape(-1),
+        lambda v: v[::-1],
+        lambda v: v[3, ::2],
+    ):
+        for axis in (0, -1):
+            a, b = la.array(x), x.copy()
+            for m, y in ((la, a), (np, b)):
+                y *= 2
+                before = m.exp(y)
+                view(y).sort(axis)
+                after = y + before
+                y -= 1
+                view(y).sort(axis, kind="stable")
+                if m is np:
+                    want = before, after, y
+                else:
+                    got = before, after, y
+            same(got, want)
+    with pytest.raises(ValueError, match="read-only"):
+        la.broadcast_to(a, a.shape).sort()
+    bad = la.take(la.arange(3.0), la.array([0, 7, 1]))
+    bad.sort()
+    with pytest.raises(IndexError):
+        bad.asnumpy()
 
 
 @pytest.mark.parametrize("dtype", "?eFDg")

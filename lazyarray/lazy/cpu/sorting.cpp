@@ -204,6 +204,14 @@ bool equals_differ(const T* x, npy_intp n) {
   return false;
 }
 
+// Whether that may be so of elements in any order: NaNs are hardly ever alike, and most zeros are positive.
+template <class T>
+bool equals_may_differ(const T* x, npy_intp n) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::any_of(x, x + n, [](T v) { return v != v || (v == 0 && std::signbit(v)); });
+  return false;
+}
+
 template <class T>
 bool sort_as(const Kernel& kernel, npy_intp n, npy_intp parts, const char* in, char* out, const Crew& crew) {
   const T* x = reinterpret_cast<const T*>(in);
@@ -221,14 +229,16 @@ bool sort_as(const Kernel& kernel, npy_intp n, npy_intp parts, const char* in, c
     });
     return kernel.stable || sorting.distinct(crew, order);
   }
+  const bool in_place = in == out;  // then NumPy can't begin again
+  if (in_place && !kernel.stable && equals_may_differ(x, n)) return false;
   std::unique_ptr<T[]> scratch(new (std::nothrow) T[n]);
   if (!scratch) return false;
   Sorting<ByValue<T>>({}, n, parts).run(crew, reinterpret_cast<T*>(out), scratch.get(),
                                         [&](T* to, npy_intp begin, npy_intp end) {
-    std::copy(x + begin, x + end, to + begin);
+    if (to != x) std::copy(x + begin, x + end, to + begin);
     kernel.sort(to + begin, end - begin, nullptr);
   });
-  return kernel.stable || !equals_differ(reinterpret_cast<const T*>(out), n);
+  return kernel.stable || in_place || !equals_differ(reinterpret_cast<const T*>(out), n);
 }
 
 }  // namespace
@@ -237,7 +247,7 @@ bool sort_in_parts(const Instr& in, const Block& b, const Crew& crew) {
   constexpr double kTasks = 8;  // of a part: what a merge costs besides must be little
   const Kernel& kernel = *in.kernel;
   const npy_intp n = in.core[0];
-  if (b.ndim != 1 || b.shape[0] != 1 || b.ptrs[0] == b.ptrs[1]) return false;
+  if (b.ndim != 1 || b.shape[0] != 1) return false;
   const double worth = std::min(in.cost_ns / std::max(kTasks * crew.task_ns, 1.0), static_cast<double>(n / 2));
   npy_intp parts = 1;
   while (parts * 2 <= std::min<npy_intp>(crew.engine->cores(), 64) && static_cast<double>(parts * 2) <= worth) parts *= 2;
