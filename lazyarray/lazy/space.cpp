@@ -18,6 +18,19 @@ void Axes::lie_in_a_row(npy_intp item, npy_intp* steps) const {
   for (int a = n - 1; a >= 0; item *= shape[a--]) steps[a] = item;
 }
 
+void Axes::index_of(npy_intp at, npy_intp* index) const {
+  for (int a = n - 1; a >= 0; at /= shape[a--]) index[a] = at % shape[a];
+}
+
+void Axes::next_row(npy_intp* index, npy_intp rows) const {
+  index[n - 1] = 0;
+  if (n > 1) index[n - 2] += rows;
+  for (int a = n - 2; a > 0 && index[a] == shape[a]; --a) {
+    index[a] = 0;
+    ++index[a - 1];
+  }
+}
+
 int Axes::level(npy_intp count) const {
   npy_intp s = 1;
   for (int i = 0; i <= n; ++i) {

@@ -20,6 +20,10 @@ struct Axes {
   int level(npy_intp count) const;
   // The steps of elements that lie one after the other.
   void lie_in_a_row(npy_intp item, npy_intp* steps) const;
+  // Where the element `at`, in C order, lies.
+  void index_of(npy_intp at, npy_intp* index) const;
+  // The beginning of the next row, or of a later one before the last axis but one ends.
+  void next_row(npy_intp* index, npy_intp rows = 1) const;
 };
 
 // The common refinement of the first `level` axes of `a` and of another cut of as many elements.

@@ -227,19 +227,11 @@ void Pass::step(size_t m, const Pointers* begin, Spot& spot, int* flags) {
     if (kernel.checks_flags) flags[m] |= f;
 }
 
-void Pass::index_on_line(npy_intp at, npy_intp* index) const {
-  const Axes& axes = plan_.walk;
-  for (int a = axes.n - 1; a >= 0; --a) {
-    index[a] = at % axes.shape[a];
-    at /= axes.shape[a];
-  }
-}
-
 void Pass::walk(size_t m, const Member& member, const Pointers& begin, npy_intp start, npy_intp length,
                 int* flags) {
   const Axes& axes = plan_.walk;
   npy_intp index[kAxes];
-  index_on_line(start, index);
+  axes.index_of(start, index);
   const int inner = axes.n - 1;
   for (npy_intp done = 0, run; done < length; done += run) {
     run = std::min(axes.shape[inner] - index[inner], length - done);
@@ -250,8 +242,7 @@ void Pass::walk(size_t m, const Member& member, const Pointers& begin, npy_intp 
         for (int a = 0; a < axes.n; ++a) at.p[k] += index[a] * member.walk[k][a];
     }
     map(m, member, at, run, flags);
-    index[inner] = 0;
-    for (int a = inner - 1; a >= 0 && ++index[a] == axes.shape[a]; --a) index[a] = 0;
+    axes.next_row(index);
   }
 }
 

@@ -137,9 +137,6 @@ class Pass {
     npy_intp counts[kAxes];
   };
 
-  // Which element of Plan::walk is the one at a place of its line.
-  void index_on_line(npy_intp at, npy_intp* index) const;
-
   // A piece of a line through several axes, a row of the last one (or the rest of it) at a time.
   void walk(size_t m, const Member& member, const Pointers& begin, npy_intp start, npy_intp length,
             int* flags);

@@ -69,7 +69,7 @@ void Pass::stretches(const Chain& chain, const Spot& spot, char* const* ptrs, ui
   const Axes& axes = plan_.walk;
   const int inner = axes.n - 1;
   npy_intp index[kAxes];
-  index_on_line(spot.index[0], index);
+  axes.index_of(spot.index[0], index);
   char* at[kPlaces];
   for (npy_intp done = 0; done < spot.length;) {
     counts[1] = std::min(axes.shape[inner] - index[inner], spot.length - done);
@@ -82,12 +82,7 @@ void Pass::stretches(const Chain& chain, const Spot& spot, char* const* ptrs, ui
     }
     f(at, counts, done);
     done += counts[0] * counts[1];
-    index[inner] = 0;  // or nothing is left
-    index[inner - 1] += counts[0];
-    for (int a = inner - 1; a > 0 && index[a] == axes.shape[a]; --a) {
-      index[a] = 0;
-      ++index[a - 1];
-    }
+    axes.next_row(index, counts[0]);  // or nothing is left
   }
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lazy/space.h"
+
 namespace lazyarray {
 
 // A line of fewer elements takes no longer than the call of a loop for it.
@@ -14,12 +16,12 @@ template <class Line>
 static void each_line(Instr& in, const char* from, char* to, npy_intp begin, npy_intp count, Line line) {
   const npy_intp size = info(in.kernel->dtypes[0]).size;
   const int last = in.ndim - 1;
-  const npy_intp *shape = in.shape(), *strides = in.strides(0), *by = in.core;
-  npy_intp index[kMaxDims];
-  for (int a = last; a >= 0; --a) {
-    index[a] = begin % shape[a];
-    begin /= shape[a];
-  }
+  const npy_intp *strides = in.strides(0), *by = in.core;
+  Axes axes{in.ndim, {}};
+  std::copy_n(in.shape(), in.ndim, axes.shape);
+  const npy_intp* shape = axes.shape;
+  npy_intp index[kAxes];
+  axes.index_of(begin, index);
   while (count > 0) {
     const char* row = from;
     for (int a = 0; a < last; ++a) row += (index[a] - by[a] + (index[a] < by[a] ? shape[a] : 0)) * strides[a];
@@ -32,8 +34,7 @@ static void each_line(Instr& in, const char* from, char* to, npy_intp begin, npy
       left -= n;
       count -= n;
     }
-    index[last] = 0;
-    for (int a = last - 1; a >= 0 && ++index[a] == shape[a]; --a) index[a] = 0;
+    axes.next_row(index);
   }
 }
 
