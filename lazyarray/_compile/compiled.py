@@ -357,7 +357,7 @@ class Compiled(Generic[_P, _R]):
         state = State(roots, self._varying, self._fixed)
         try:
             if not (free and state.found.asks_types):
-                return Replay(function, call.tree, call.arrays, state, free)
+                return Replay(function, call.tree, call.arrays, state, free, call.copies)
         except NumberAsked:
             pass
         except TracingError:

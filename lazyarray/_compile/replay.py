@@ -71,7 +71,8 @@ class Replay:
     """What a call with one signature became.
 
     ``arrays`` are the call's own, ``state.arrays`` follow them. ``free`` says which of the numbers
-    in ``tree`` are given anew by each call; those of the state follow them.
+    in ``tree`` are given anew by each call; those of the state follow them. ``copies``: which of
+    the arrays are copies, and of what.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Replay:
         arrays: list[NDArray],
         state: State,
         free: list[int],
+        copies: Iterable[tuple[int, Any]] = (),
     ) -> None:
         self._function, self._tree, self.state = function, tree, state
         self.calls = 0
@@ -160,6 +162,9 @@ class Replay:
         if escaped is not None:
             if self._heads:
                 raise TracingError(escaped)
+            for i, x in copies:
+                if isinstance(x, Tensor):  # it may be written, or be the result
+                    arrays[i] = x
             raise Escaped(escaped, self._once(arrays, stand_ins, outputs))
         self._find_unknown(arrays, stand_ins)
         shown = {program.chunk_of(y) for y in outputs}
