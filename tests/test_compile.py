@@ -121,6 +121,39 @@ def test_arguments_that_share_memory():
     same(f(x[:2], x[2:]), x.asnumpy()[:2] + before[2:] + 1)
 
 
+def test_views_with_gaps_that_share_memory():
+    w = la.zeros(6)
+
+    def adds(x, y):
+        x += y
+        return y * 1
+
+    def adds_outside(y):
+        w[...] = w + 1
+        return y * 1
+
+    def run(function, x, y):
+        function(x, y)
+        return function(x, y)
+
+    compiled = la.compile(adds)
+    for key, other in [
+        (np.s_[:], np.s_[::-1]),
+        (np.s_[1::2], np.s_[::2]),
+        (np.s_[:3], np.s_[::2]),
+        (np.s_[::2], np.s_[:3]),
+    ]:
+        a, b = np.arange(6.0), la.arange(6.0)
+        want = run(adds, a[key], a[other])
+        same(run(compiled, b[key], b[other]), want)
+        same(b, a)
+    outside = la.compile(adds_outside)
+    for n in (1.0, 2.0, 3.0):
+        same(outside(w[::-2]), np.full(3, n))
+    reads = la.compile(lambda x, y: x * y)
+    same(reads(w[::2], w[1::2]), np.full(3, 9.0))
+
+
 def test_an_argument_that_is_also_used_from_outside():
     w = draw(4)
     f = la.compile(lambda x: x * w)

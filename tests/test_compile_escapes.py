@@ -34,6 +34,28 @@ def test_an_array_that_is_kept_out_of_sight_has_each_calls_value():
     assert "f runs op by op: an array (made at " in told and "test_compile_escapes.py:" in told
 
 
+@pytest.mark.parametrize("key", [np.s_[::2], np.s_[::-1], np.s_[:3]])
+def test_views_that_are_written_where_one_is_kept(key):
+    def f(x, keep):
+        y = x * 2
+        x += 1
+        keep(y)
+        return x
+
+    kept, want = [], []
+    compiled = la.compile(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        a, b = la.arange(6.0), la.arange(6.0)
+        for _ in range(3):
+            y = compiled(a[key], kept.append)
+            z = f(b[key], want.append)
+            y *= 2
+            z *= 2
+            same(host(a), host(b))
+    same(host(kept), host(want))
+
+
 def test_a_cache_that_is_filled_inside():
     calls = []
 

@@ -105,7 +105,7 @@ class _Call(NamedTuple):
     key: Hashable
     arrays: Any
     tree: Any = None
-    copies: frozenset[int] = frozenset()  # which of the arrays are copies of what was given
+    copies: tuple[tuple[int, Any], ...] = ()  # which of the arrays are copies, and of what
     numbers: tuple[Any, ...] = ()  # those that the replay takes
     constants: _Constants | None = None
     all_numbers: tuple[Any, ...] = ()
@@ -237,7 +237,7 @@ class Compiled(Generic[_P, _R]):
                 f"the arguments of a compiled function are arrays, nested lists, tuples and dicts "
                 f"of them, and hashable constants: {exc}"
             ) from None
-        arrays, copies = leaves, frozenset[int]()
+        arrays, copies = leaves, list[tuple[int, Any]]()
         for i, x in enumerate(leaves):
             if not isinstance(x, Tensor) or (not is_dense(x) and not is_leaf(x)):
                 if not holdable(x):
@@ -247,7 +247,7 @@ class Compiled(Generic[_P, _R]):
                     )
                 arrays = [*arrays]
                 arrays[i] = x.copy() if isinstance(x, Tensor) else array(x)
-                copies |= {i}
+                copies.append((i, x))
         key: Hashable = (shape, call_key(arrays))
         constants = None
         free: list[int] = []
@@ -256,7 +256,7 @@ class Compiled(Generic[_P, _R]):
             free = constants.free
             key = (key, tuple([None if i in free else frozen(x) for i, x in enumerate(numbers)]))
         given = tuple([numbers[i] for i in free])
-        return _Call(key, arrays, tree, copies, given, constants, tuple(numbers))
+        return _Call(key, arrays, tree, tuple(copies), given, constants, tuple(numbers))
 
     # -- captures
 
@@ -357,7 +357,7 @@ class Compiled(Generic[_P, _R]):
         state = State(roots, self._varying, self._fixed)
         try:
             if not (free and state.found.asks_types):
-                return Replay(function, call.tree, call.arrays, state, free)
+                return Replay(function, call.tree, call.arrays, state, free, call.copies)
         except NumberAsked:
             pass
         except TracingError:
@@ -470,7 +470,7 @@ def _standing(kind: _Kind, held: list[Any], numbers: list[Any]) -> Replay | None
 
 def _replayed(replay: Replay, call: _Call, held: list[Any], numbers: list[Any]) -> Any:
     """The call's result, or ``CLASH`` if the function is to run op by op."""
-    if call.copies and call.copies & replay.seen:
+    if call.copies and replay.shows(call.copies, [*call.arrays, *held]):
         return CLASH
     return replay(call.arrays, held, [*call.numbers, *numbers], call.tree)
 

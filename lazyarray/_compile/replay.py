@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from lazyarray.autograd.scopes import is_training
 from lazyarray.functions import creation
 from lazyarray.lazy._lazy import (
     Program,
+    Tensor,
     TracingError,
     attach_leaf,
     detached,
@@ -70,7 +71,8 @@ class Replay:
     """What a call with one signature became.
 
     ``arrays`` are the call's own, ``state.arrays`` follow them. ``free`` says which of the numbers
-    in ``tree`` are given anew by each call; those of the state follow them.
+    in ``tree`` are given anew by each call; those of the state follow them. ``copies``: which of
+    the arrays are copies, and of what.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class Replay:
         arrays: list[NDArray],
         state: State,
         free: list[int],
+        copies: Iterable[tuple[int, Any]] = (),
     ) -> None:
         self._function, self._tree, self.state = function, tree, state
         self.calls = 0
@@ -159,11 +162,15 @@ class Replay:
         if escaped is not None:
             if self._heads:
                 raise TracingError(escaped)
+            for i, x in copies:
+                if isinstance(x, Tensor):  # it may be written, or be the result
+                    arrays[i] = x
             raise Escaped(escaped, self._once(arrays, stand_ins, outputs))
         self._find_unknown(arrays, stand_ins)
         shown = {program.chunk_of(y) for y in outputs}
-        # The arguments whose memory the caller can see again: no copies may be in their place.
-        self.seen = encoder.handed_on | {
+        # The arguments whose memory the caller can see again.
+        self._by_reference = set(program.used_outside())
+        self._seen = encoder.handed_on | {
             i
             for i in self._given
             if program.touches(stand_ins[i]) or program.chunk_of(stand_ins[i]) in shown
@@ -322,6 +329,15 @@ class Replay:
     def takes(self, arrays: list[Any], numbers: list[Any]) -> bool:
         """Whether all is as it was at the capture. What the state holds is appended."""
         return self.program.stands() and self._guard.check(arrays, numbers)
+
+    def shows(self, copies: Iterable[tuple[int, Any]], arrays: list[Any]) -> bool:
+        """Whether copies in the place of some of the arrays show: that of an array which the caller
+        sees again, or of one that shares memory with such, or with what is used by reference."""
+        chunk_of = self.program.chunk_of
+        shown = {chunk_of(arrays[i]) for i in self._seen} | self._by_reference
+        return any(
+            i in self._seen or (isinstance(x, Tensor) and chunk_of(x) in shown) for i, x in copies
+        )
 
     def __call__(self, own: Any, held: Any, numbers: Any, tree: Any) -> Any:
         """The call's result, or ``CLASH`` if its arrays share memory."""

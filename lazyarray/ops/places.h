@@ -113,7 +113,8 @@ void copy_of(char* to, const npy_intp* to_steps, const char* from, const npy_int
     return;
   }
   const npy_intp n = shape[0], ours = to_steps[0], theirs = steps[0];
-  if (ndim == 2 && turned_row(sizeof(T), steps, to_steps) == 1 && turns(sizeof(T), n, shape[1]))
+  if (ndim == 2 && turned_row(sizeof(T), steps, to_steps) == 1 && turns(sizeof(T), n, shape[1]) &&
+      lies_apart(sizeof(T), to_steps, shape))
     return turn(sizeof(T), to, ours, from, steps[1], n, shape[1]);
   if (ndim == 1 && ours == sizeof(T) && theirs == ours) {
     std::memcpy(to, from, n * sizeof(T));

@@ -228,6 +228,7 @@ def windows(m, b):
     """Views of ``b`` that meet its elements several times."""
     step, n, at = b.itemsize, len(b), m.lib.stride_tricks
     yield at.sliding_window_view(b, 3, writeable=True)
+    yield at.sliding_window_view(b, 5, writeable=True)
     yield at.as_strided(b, (2, n // 2), (step, step))
     yield at.as_strided(b, (3, n // 3), (2 * step, step))
     yield at.as_strided(b, (n // 3, 2), (3 * step, step))  # these don't
@@ -277,7 +278,7 @@ def both_in_turn(m, b, w):
     [doubled, squared, written_then_read, stored_then_read, stored_turned, covered, both_in_turn],
 )
 def test_writing_to_windows(program, n):
-    for which in range(4):
+    for which in range(5):
         found = []
         for m in (np, la):
             b = m.arange(float(n)) + 0.5

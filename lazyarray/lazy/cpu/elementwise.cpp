@@ -8,13 +8,8 @@
 
 namespace lazyarray {
 
-// Whether the output's elements along its last two axes are apart. Windows of as_strided are not: of what is written to one
-// place the last stays, so the order counts.
 static bool lies_apart(const Kernel& kernel, const Block& b) {
-  const int inner = b.ndim - 1, outer = inner - 1;
-  const npy_intp across = std::abs(b.strides[1][outer]), along = std::abs(b.strides[1][inner]);
-  const bool apart = across >= along * b.shape[inner] || along >= across * b.shape[outer];
-  return apart && std::min(across, along) >= info(kernel.dtypes[1]).size;
+  return lies_apart(info(kernel.dtypes[1]).size, b.strides[1] + b.ndim - 2, b.shape + b.ndim - 2);
 }
 
 // Whether a copy's last two axes are a transposed copy, perhaps of an axis that is walked backwards; which is then made.
