@@ -551,3 +551,21 @@ def test_numbers_that_were_computed_are_lengths_and_shifts_as_pythons_are(direct
     for wrong in (la.array([2.0])[0], la.ones(2)):
         with pytest.raises(TypeError):
             x.reshape(wrong, 12)
+
+
+@pytest.mark.parametrize("dtype", "?bhfdDgG")
+def test_elements_by_a_mask(dtype, direct):
+    for n in (1, 7, 8, 9, 31, 33, 200, 1000):
+        x = (rng.random(n) * 9).astype(dtype)
+        a = la.array(x)
+        masks = [rng.random(n) < share for share in (0.05, 0.5, 0.95)]
+        masks += [
+            np.arange(n) // 40 % 2 == 0,
+            np.zeros(n, bool),
+            np.ones(n, bool),
+            np.arange(n) == n - 1,
+        ]
+        for mask in masks:
+            same(a[la.array(mask)], x[mask])
+            same(a[mask], x[mask])
+            same(a[::-1][la.array(mask)], x[::-1][mask])
