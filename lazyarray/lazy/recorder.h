@@ -99,12 +99,12 @@ class Recorder {
   }
 
   // Whether a ready op had better be recorded: the program has run ops for a while without asking for a value, so
-  // it is likely to go on like that, and a pass of several, compiled, takes less time than one by one. What it
-  // asks for costs a flush and a wait, which is little beside what ran since the last time. As long as passes
-  // are not compiled they take longer, so there are few, from which the compiler learns of them. As long as their
-  // plans are new each time, which costs more than a pass gains, there are still fewer, which in_vain() ends.
+  // it is likely to go on like that, and a pass of several, compiled, takes less time than one by one (what is never
+  // compiled doesn't). What it asks for costs a flush and a wait, which is little beside what ran since the last time.
+  // As long as passes are not compiled they take longer, so there are few, from which the compiler learns of them. As
+  // long as their plans are new each time, which costs more than a pass gains, there are still fewer: see in_vain().
   bool in_stretch(const Instr& in) {
-    if (!compiles || in.cost_ns < policy.mid_ns || in.zeros || in.kernel->kind > Kernel::REDUCE) return false;
+    if (!compiles || in.cost_ns < policy.mid_ns || in.zeros || !in.kernel->code) return false;
     if (stretch_ns_ >= policy.stretch_ns) return true;
     const int compiled = executor.runtime.compiled.load(std::memory_order_relaxed);
     stretch_ns_ += in.cost_ns;

@@ -50,14 +50,32 @@ cdef Kernel* along_kernel(str name, int what, int dtype) except? NULL:
     return (<_Kernel>found).k
 
 
+cdef npy_intp line_step(Tensor x) noexcept:
+    """Bytes from a line of the last axis to the next one's, where they have no gaps and lie evenly; 0: they don't."""
+    cdef const Layout* l = &x.v.layout
+    cdef npy_intp item = x.v.itemsize(), step = 0, next_step = 0
+    cdef int i
+    if contiguous(x):
+        return l.shape()[l.ndim - 1] * item
+    if not x.v.on_host() or l.shape()[l.ndim - 1] > 1 and l.strides()[l.ndim - 1] != item:
+        return 0
+    for i in range(l.ndim - 2, -1, -1):
+        if l.shape()[i] > 1:
+            if step and l.strides()[i] != next_step:
+                return 0
+            step = step or l.strides()[i]
+            next_step = l.strides()[i] * l.shape()[i]
+    return step if step >= item else 0
+
+
 cdef int emit_lines(Kernel* k, Tensor x, Tensor out, npy_intp lines, npy_intp n, npy_intp to) except -1:
-    """One instruction over contiguous lines; `to` bytes from one line's output to the next's."""
+    """One instruction over lines with a `line_step`; `to` bytes from one line's output to the next's."""
     cdef Instr* instr = recorder().begin(k, 1, 1)
     set_operand(instr, 0, &x.v)
     set_operand(instr, 1, &out.v)
     instr.set_ndim(1)
     instr.shape()[0] = lines
-    instr.strides(0)[0] = n * x.v.itemsize()
+    instr.strides(0)[0] = line_step(x)
     instr.strides(1)[0] = to
     instr.ncore = 1
     instr.core[0] = n
@@ -92,7 +110,7 @@ def arg_extremum(Tensor x not None, int axis, bint smallest):
                 m += 1
         lines.v.layout.shape()[m] = x.v.layout.shape()[axis]
         lines.v.layout.strides()[m] = x.v.layout.strides()[axis]
-    if not contiguous(lines):
+    if not line_step(lines):
         lines = cast_c(lines, lines.v.dtype)
     cdef Tensor out = empty_like_shape(D_IL, n - 1, shape, x.v.device())
     emit_lines(k, lines, out, out.v.layout.size(), x.v.layout.shape()[axis], sizeof(npy_intp))
@@ -100,7 +118,7 @@ def arg_extremum(Tensor x not None, int axis, bint smallest):
 
 
 def ordered(Tensor x not None, int axis, bint indices, bint stable):
-    """sort or argsort along the last axis of a C-ordered array; None where NumPy must do it.
+    """sort or argsort along the last axis, whose lines have no gaps; None where NumPy must do it.
 
     Or sort along the first axis of one in Fortran order, which is the same.
     """
@@ -110,7 +128,7 @@ def ordered(Tensor x not None, int axis, bint indices, bint stable):
     if not indices and axis == 0 and in_fortran_order(x):
         t = ordered(transposed(x), n - 1, False, stable)
         return None if t is None else transposed(t)
-    if axis != n - 1 or not contiguous(x):
+    if axis != n - 1 or not line_step(x):
         return None
     cdef str name = "argsort" if indices else "sort"
     cdef Kernel* k = along_kernel("stable_" + name if stable else name, 2 + 2 * indices + stable,

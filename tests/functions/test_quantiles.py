@@ -1,5 +1,7 @@
 """Quantiles against NumPy: methods, weights, axes, dtypes, errors."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -206,6 +208,26 @@ def test_many(kind, direct):
             same(la.percentile(b, [10, 20], (1, 0)), np.percentile(y, [10, 20], (1, 0)))
             same(la.median(b.T[::-1]), np.median(y.T[::-1]))
             same(la.quantile(b, 0.3, 1), np.quantile(y, 0.3, 1))
+
+
+@pytest.mark.parametrize("kind", MANY)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_lines(kind):
+    # Lines of 1024 are sorted, of 1025 partitioned.
+    for shape in ((5, 1), (7, 24), (3, 4, 5), (2, 1024), (2, 1025), (400, 30)):
+        x = MANY[kind](math.prod(shape)).reshape(shape)
+        a = la.array(x)
+        for axis in range(-1, x.ndim - 1):
+            for y, b in ((x, a), (x.T, a.T), (x[::-1, ::-1], a[::-1, ::-1])):
+                for keep in (False, True):
+                    got = la.median(b, axis, keepdims=keep)
+                    same(got, np.median(y, axis, keepdims=keep))
+                    for q in (0.0, 30, [25, 75.0], [[5, 50], [95, 0]]):
+                        got = la.percentile(b, q, axis, keepdims=keep)
+                        same(got, np.percentile(y, q, axis, keepdims=keep))
+                    for q in (0.999, 1, np.array([0.1, 0.9]), np.array([0.5], "f4")):
+                        got = la.quantile(b, q, axis, keepdims=keep)
+                        same(got, np.quantile(y, q, axis, keepdims=keep))
 
 
 @pytest.mark.parametrize("axis", [np.array(1), np.int8(1), la.array(1)], ids=str)

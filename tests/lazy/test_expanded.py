@@ -27,6 +27,8 @@ PROGRAMS = {
     "cast": lambda m, x, b: (x * b).astype("f4") * b + x,
     "integers": lambda m, x, b: (x * 100).astype("i2") // ((b * 10).astype("i1") | 3),
     "complex": lambda m, x, b: x * (b + 1j) - b,
+    "complex sums": lambda m, x, b: (x * 1j + (b - 1j)) - (b * 1j + x),
+    "complex singles": lambda m, x, b: (x * 1j).astype("F") - (b * 1j).astype("F"),
     "rows": lambda m, x, b: (x - x.mean(-1, keepdims=True)) * b / x.max(-1, keepdims=True),
     "row sums": lambda m, x, b: (x * b).sum(-1),
     "columns": lambda m, x, b: (x * b + 1).sum(0),

@@ -91,6 +91,21 @@ def test_not_without_a_compiler():
     assert compared(None) == 0
 
 
+@pytest.mark.parametrize("name", ["multiply", "exp"])
+def test_what_is_never_compiled_stays_where_it_is(name):
+    x = np.linspace(0.0, 1.0, N // 4) * (1j if name == "multiply" else 1.0)
+
+    def program(xp, x):
+        for _ in range(STEPS):
+            found = x * x if name == "multiply" else xp.exp(x)
+        return found
+
+    u = la.array(x)
+    got, count = recorded(lambda: program(la, u))
+    assert count == 0
+    same(got, program(np, x))
+
+
 def test_small_ops_stay_where_they_are():
     with figures(mid_ns=2500):
         assert compared(None) == 0

@@ -54,6 +54,42 @@ def test_along_each_axis(dtype, shape):
     equal(la.argmax(x, 0, keepdims=True), np.argmax(a, 0, keepdims=True))
 
 
+VIEWS = {
+    "first columns": lambda a: a[:, :6],
+    "some rows": lambda a: a[1::3, 2:8],
+    "of three axes": lambda a: a.reshape(4, 10, 9)[..., 1:7],
+    "rows of three axes": lambda a: a.reshape(4, 10, 9)[:, 2:5],
+    "windows": lambda a: np.lib.stride_tricks.as_strided(a, (30, 7), 2 * a.strides[1:]),
+    "backwards": lambda a: a[::-1, :6],
+    "turned": lambda a: a.T[:6],
+    "one column": lambda a: a[:, 4:5],
+    "one row": lambda a: a[4:5, :6],
+    "repeated": lambda a: np.broadcast_to(a[0], (5, 9)),
+}
+
+
+@pytest.mark.parametrize("dtype", "bqfdD")
+@pytest.mark.parametrize("name", VIEWS)
+def test_along_views(dtype, name):
+    a = sample(dtype, (40, 9))
+    x = la.array(a)
+    view = VIEWS[name](a)
+    if name == "windows":
+        mine = la.lib.stride_tricks.as_strided(x, view.shape, view.strides)
+    elif name == "repeated":
+        mine = la.broadcast_to(x[0], view.shape)
+    else:
+        mine = VIEWS[name](x)
+    before = gil_ops()
+    for call in ("argmax", "argmin", "sort", "argsort"):
+        for axis in range(view.ndim):
+            theirs = {"kind": "stable"} if on_gpu() and "sort" in call else {}
+            equal(getattr(la, call)(mine, axis), getattr(np, call)(view, axis, **theirs))
+    if name in ("first columns", "some rows", "of three axes", "windows") and not on_gpu():
+        la.sort(mine)
+        assert gil_ops() - before < 2 * view.ndim  # along the last axis none
+
+
 def test_waits_for_pending_input_and_hands_errors_on():
     x = la.arange(1_000_000.0)
     y = la.sort(-x)

@@ -579,3 +579,21 @@ def test_an_underflow_is_told_of_where_it_is_asked_for(name):
                 for m, value in ((np, a), (la, x)):
                     with pytest.raises(error, match="underflow"):
                         np.asarray(call(m, value))
+
+
+@pytest.mark.parametrize("dtype", "?bhfdDgG")
+def test_elements_by_a_mask(dtype, direct):
+    for n in (1, 7, 8, 9, 31, 33, 200, 1000):
+        x = (rng.random(n) * 9).astype(dtype)
+        a = la.array(x)
+        masks = [rng.random(n) < share for share in (0.05, 0.5, 0.95)]
+        masks += [
+            np.arange(n) // 40 % 2 == 0,
+            np.zeros(n, bool),
+            np.ones(n, bool),
+            np.arange(n) == n - 1,
+        ]
+        for mask in masks:
+            same(a[la.array(mask)], x[mask])
+            same(a[mask], x[mask])
+            same(a[::-1][la.array(mask)], x[::-1][mask])

@@ -1,6 +1,6 @@
 // Arithmetic over many short rows in one call. NumPy's loops take one row each, and cost as much to
-// enter as 30 elements to add; a stencil on a small grid is all such rows. One IEEE operation has the
-// same bits whoever does it (but for which of two NaNs it hands on).
+// enter as 30 elements to add; a stencil on a small grid is all such rows. One IEEE operation, or one for
+// each part of a complex number, has the same bits whoever does it (but for which of two NaNs it hands on).
 #pragma once
 #include "lazy/loop.h"
 #include "lazy/dtype.h"
@@ -19,6 +19,13 @@ struct LineLoops {
 };
 
 namespace lines {
+
+template <class T>
+struct Complex {
+  T real, imag;
+  friend Complex operator+(Complex a, Complex b) { return {a.real + b.real, a.imag + b.imag}; }
+  friend Complex operator-(Complex a, Complex b) { return {a.real - b.real, a.imag - b.imag}; }
+};
 
 struct Add { template <class T> static T of(T a, T b) { return a + b; } };
 struct Subtract { template <class T> static T of(T a, T b) { return a - b; } };
@@ -74,11 +81,23 @@ const LineLoops* of_sign(char sign) {
   return nullptr;
 }
 
+// Products and quotients of complex numbers are several operations, and NumPy's have their own order.
+template <class T>
+const LineLoops* of_complex(char sign) {
+  return sign == '+' ? table<Complex<T>, Add>() : sign == '-' ? table<Complex<T>, Subtract>() : nullptr;
+}
+
 }  // namespace lines
 
 // The loops of an arithmetic operation on this dtype, or null.
 inline const LineLoops* line_loops(char sign, int dtype) {
-  return dtype == f8 ? lines::of_sign<double>(sign) : dtype == f4 ? lines::of_sign<float>(sign) : nullptr;
+  switch (dtype) {
+    case f8: return lines::of_sign<double>(sign);
+    case f4: return lines::of_sign<float>(sign);
+    case c16: return lines::of_complex<double>(sign);
+    case c8: return lines::of_complex<float>(sign);
+  }
+  return nullptr;
 }
 
 }  // namespace lazyarray

@@ -165,6 +165,65 @@ void multiply(const Matrix& a, const Matrix& b, const Matrix& out, typename Of::
   }
 }
 
+// A vector by a matrix. Each of its elements is used once, so copies of them wouldn't pay. The order is another one, so
+// it isn't for halves.
+template <class Of>
+[[gnu::always_inline]] inline void vector_by(const typename Of::Sum* x, const Matrix& b, const Matrix& out,
+                                             typename Of::Sum* sums) {
+  using Sum = typename Of::Sum;
+  constexpr npy_intp item = sizeof(typename Of::Element);
+  if (b.down == item) {
+    for (npy_intp j = 0; j < b.columns; ++j) {
+      const char* const y = b.at(0, j);
+      Sum sum{};
+      for (npy_intp p = 0; p < b.rows; ++p) Of::add(sum, x[p], read<Of>(y + p * item));
+      sums[j] = sum;
+    }
+  } else {
+    std::fill(sums, sums + b.columns, Sum{});
+    for (npy_intp p = 0; p < b.rows; ++p) {
+      const char* const y = b.at(p, 0);
+      for (npy_intp j = 0; j < b.columns; ++j) Of::add(sums[j], x[p], read<Of>(y + j * item));
+    }
+  }
+  for (npy_intp j = 0; j < b.columns; ++j) write<Of>(out.at(0, j), sums[j]);
+}
+
+template <class Of>
+void vector_plain(const typename Of::Sum* x, const Matrix& b, const Matrix& out, typename Of::Sum* sums) {
+  vector_by<Of>(x, b, out, sums);
+}
+#if defined(__x86_64__)
+template <class Of>
+[[gnu::target("avx2")]] void vector_wide(const typename Of::Sum* x, const Matrix& b, const Matrix& out,
+                                         typename Of::Sum* sums) {
+  vector_by<Of>(x, b, out, sums);
+}
+template <class Of>
+[[gnu::target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512")]] void vector_widest(
+    const typename Of::Sum* x, const Matrix& b, const Matrix& out, typename Of::Sum* sums) {
+  vector_by<Of>(x, b, out, sums);
+}
+#endif
+
+template <class Of>
+using ByVector = void (*)(const typename Of::Sum*, const Matrix&, const Matrix&, typename Of::Sum*);
+template <class Of>
+ByVector<Of> best_vector() {
+#if defined(__x86_64__)
+  if (has_widest()) return vector_widest<Of>;
+  if (lines::has_wide()) return vector_wide<Of>;
+#endif
+  return vector_plain<Of>;
+}
+
+template <class Of>
+void multiply_vector(const Matrix& a, const Matrix& b, const Matrix& out, typename Of::Sum* scratch) {
+  static const ByVector<Of> by = best_vector<Of>();
+  for (npy_intp p = 0; p < a.columns; ++p) scratch[p] = read<Of>(a.at(0, p));
+  by(scratch, b, out, scratch + a.columns);
+}
+
 // One element of the result after the other: needs no memory.
 template <class Of>
 void by_elements(const Matrix& a, const Matrix& b, const Matrix& out) {
@@ -189,13 +248,16 @@ void loop(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
     a = turned(a), b = turned(b), out = turned(out);
   }
   const npy_intp first = turn ? 1 : 0, k = a.columns, m = b.columns;
-  constexpr npy_intp size = sizeof(Sum), width = kColumns<Of>;
+  constexpr npy_intp size = sizeof(Sum), width = kColumns<Of>, item = sizeof(typename Of::Element);
+  const bool vector = !std::is_same_v<Of, Half> && a.rows == 1 && (b.down == item || b.right == item);
   const npy_intp tiles = std::max<npy_intp>(1, kPanel / std::max<npy_intp>(k * width * size, 1));
   const npy_intp most = std::min(tiles * width, (m + width - 1) / width * width);
   std::unique_ptr<Sum[]> scratch;
-  if (a.rows * k * m > 256 && a.rows * m > 1 && k * width * size <= kLongest) scratch.reset(new (std::nothrow) Sum[k * (most + kRows)]);
+  if (a.rows * k * m > 256 && a.rows * m > 1 && k * width * size <= kLongest)
+    scratch.reset(new (std::nothrow) Sum[vector ? k + m : k * (most + kRows)]);
   for (npy_intp n = 0; n < dims[0]; ++n) {
-    if (scratch) multiply<Of>(a, b, out, scratch.get(), scratch.get() + k * most, most);
+    if (scratch && vector) multiply_vector<Of>(a, b, out, scratch.get());
+    else if (scratch) multiply<Of>(a, b, out, scratch.get(), scratch.get() + k * most, most);
     else by_elements<Of>(a, b, out);
     a.data += steps[first];
     b.data += steps[1 - first];
