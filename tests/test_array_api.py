@@ -249,10 +249,17 @@ assert compat.array_namespace(x) is la and compat.array_namespace(x, 1.0, None) 
 assert compat.is_array_api_obj(x) and compat.device(x) == la.cpu(0) and compat.size(x) == 6
 assert compat.to_device(x, la.cpu(1)).device == la.cpu(1)
 assert not compat.is_numpy_array(x)
+
+locked = la.ones(3)
+locked.flags.writeable = False
+assert compat.is_writeable_array(x) and not compat.is_writeable_array(locked)
+assert not compat.is_writeable_array(x.sum())  # a Scalar, as NumPy's
 """
 
 SCIPY = """
 import scipy.fft, scipy.integrate, scipy.optimize, scipy.signal, scipy.special, scipy.stats
+
+from scipy._lib import array_api_extra as xpx
 
 special, stats = scipy.special, scipy.stats
 try_all({
@@ -270,6 +277,10 @@ try_all({
     "rosen": (lambda a, b: scipy.optimize.rosen(a), 0),
     "fft": (lambda a, b: scipy.fft.fft(a, axis=0), 0),
     "fftconvolve": (lambda a, b: scipy.signal.fftconvolve(a, b), 0),
+    # (They set elements of Scalars, and compute p values by functions that take NumPy's.)
+    "pearsonr": (lambda a, b: stats.pearsonr(a[:, 0], b[:, 0]).statistic, 3),
+    "f_oneway": (lambda a, b: stats.f_oneway(a[:, 0], b[:, 0]).statistic, 1),
+    "isclose": (lambda a, b: xpx.isclose(a.sum(), b.sum()), 0),
     "hilbert": (lambda a, b: scipy.signal.hilbert(a, axis=0), 0),
 }, rng.random((50, 4)), rng.random((50, 4)))
 """
@@ -280,6 +291,10 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.utils.class_weight import compute_class_weight
+
+def weights(X, c, t):
+    return compute_class_weight("balanced", classes=c.__array_namespace__().unique_values(c), y=c)
 
 X = rng.normal(size=(120, 6))
 classes = (X[:, 0] + 0.3 * rng.normal(size=120) > 0).astype(np.int64)
