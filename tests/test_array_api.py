@@ -303,6 +303,7 @@ with sklearn.config_context(array_api_dispatch=True):
     try_all({
         "LDA": (lambda X, c, t: LinearDiscriminantAnalysis().fit(X, c).predict(X), 0),
         "LDA.coef_": (lambda X, c, t: LinearDiscriminantAnalysis().fit(X, c).coef_, 0),
+        "class weights": (weights, 2),
         "Ridge": (lambda X, c, t: Ridge(solver="svd").fit(X, t).predict(X), 0),
         "Ridge.coef_": (lambda X, c, t: Ridge(solver="svd").fit(X, t).coef_, 0),
         "PCA": (lambda X, c, t: PCA(2, svd_solver="full").fit_transform(X), 0),
