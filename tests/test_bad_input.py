@@ -399,6 +399,8 @@ REFUSED = [
     "x.__setitem__((0, slice(2)), ((1, 2),))",
     "xp.add.reduce(x, where=x > 1, initial=None)",
     "xp.multiply.reduce(x, where=x > 1, initial=None)",
+    "xp.add.reduce(x, 0, None, None, False, 0, True, 1)",
+    "xp.add.reduce(x, 0, None, None, False, 0, initial=1)",
     "xp.insert(x, xp.ones((2, 3), bool), 1)",
     "xp.add.reduceat(x[0, 0], [0])",
     "xp.tril(xp.array(3.0))",
