@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -436,6 +437,46 @@ def test_what_numpy_refuses(call):
         eval(call, names)
     assert not isinstance(error.value, (AttributeError, NameError))
     assert names["x"].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+class Unbound(Exception):
+    pass
+
+
+class Unready:
+    """As a proxy of web frameworks is, whose object isn't there yet: whatever is asked raises."""
+
+    def __getattribute__(self, name):
+        raise Unbound(name)
+
+
+UNREADY = """
+np.array(p)
+np.sum(a, where=p)
+np.multiply(a, 2, where=p, out=a)
+np.where(p, a, 1)
+np.concatenate([p, a])
+a[p]
+a[m] = p
+a + p
+"""
+
+
+@pytest.mark.parametrize("call", UNREADY.split("\n")[1:-1])
+def test_objects_that_raise_whatever_is_asked(call, capfd):
+    for xp in (np, la):
+        with pytest.raises(Unbound):
+            run(call, {**environment(xp), "p": Unready()})
+    assert "ignored" not in capfd.readouterr().err
+
+
+def test_a_dead_proxy_is_no_index(capfd):
+    gone = weakref.proxy(Unready())
+    x = la.arange(3)
+    for call in (lambda: x[gone], lambda: x.__setitem__(gone, 1)):
+        with pytest.raises(ReferenceError):
+            call()
+    assert x.tolist() == [0, 1, 2] and not capfd.readouterr().err
 
 
 DEEP = """
