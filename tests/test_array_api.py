@@ -257,7 +257,8 @@ assert not compat.is_writeable_array(x.sum())  # a Scalar, as NumPy's
 """
 
 SCIPY = """
-import scipy.fft, scipy.integrate, scipy.optimize, scipy.signal, scipy.special, scipy.stats
+import scipy.fft, scipy.integrate, scipy.ndimage, scipy.optimize, scipy.signal
+import scipy.spatial.distance, scipy.special, scipy.stats
 
 from scipy._lib import array_api_extra as xpx
 
@@ -280,6 +281,9 @@ try_all({
     # (They set elements of Scalars, and compute p values by functions that take NumPy's.)
     "pearsonr": (lambda a, b: stats.pearsonr(a[:, 0], b[:, 0]).statistic, 3),
     "f_oneway": (lambda a, b: stats.f_oneway(a[:, 0], b[:, 0]).statistic, 1),
+    "pdist": (lambda a, b: scipy.spatial.distance.pdist(a), 0),  # in NumPy, on the memory itself
+    "gaussian_filter": (lambda a, b: scipy.ndimage.gaussian_filter(a, 1), 0),
+    "label": (lambda a, b: scipy.ndimage.label(a > 0.5)[0], 0),
     "isclose": (lambda a, b: xpx.isclose(a.sum(), b.sum()), 0),
     "hilbert": (lambda a, b: scipy.signal.hilbert(a, axis=0), 0),
 }, rng.random((50, 4)), rng.random((50, 4)))

@@ -108,6 +108,11 @@ _METHODS_OF = {
 }
 
 
+def of_all_libraries() -> bool:
+    """Whether SciPy computes in the library of the arrays that it is given, where it can."""
+    return bool(os.environ.get("SCIPY_ARRAY_API"))
+
+
 def adapt(module: ModuleType) -> None:
     """Puts functions that take NDArrays in the place of a library's own."""
     if module.__name__ == "pandas":
@@ -125,9 +130,11 @@ def adapt(module: ModuleType) -> None:
         found = [n for n, f in vars(module).items() if isinstance(f, BuiltinFunctionType)]
         wrap(module, found, lent)
     elif module.__name__ == "scipy.ndimage":  # most of which write to `output`
-        wrap(module, [n for n in module.__all__ if n.islower()], lent)
+        names = [n for n in module.__all__ if n.islower()]
+        wrap(module, names, lent, scipy.given_back if of_all_libraries() else None)
     elif module.__name__ == "scipy.spatial.distance":
-        wrap(module, ["cdist", "pdist"], lent)
+        wrap(module, ["cdist"], lent)
+        wrap(module, ["pdist"], lent, scipy.given_back if of_all_libraries() else None)
     elif module.__name__ == "h5py._hl.dataset":
         wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
     elif module.__name__ in ("matplotlib.axes", "mpl_toolkits.mplot3d.axes3d"):
