@@ -149,7 +149,7 @@ cdef object entry_of(object part):
     return part
 
 
-cdef inline bint is_index(object o) noexcept:
+cdef inline bint is_index(object o) except -1:
     """Whether it is an integer to Python, but none of Python's or NumPy's own: SymPy's, a tensor of a framework."""
     return PyIndex_Check(o) and type(o) is not bool and not isinstance(o, Tensor) and not isinstance(o, _numpys_own)
 
@@ -274,8 +274,8 @@ cdef tuple basic_first(Tensor x, object key):
 cdef bint has_matrix(object value):
     """Whether a value has several axes: what a mask of all axes selects takes none, that of some does."""
     if type(value) is list or type(value) is tuple:
-        return any(isinstance(v, (list, tuple, np.ndarray, Tensor)) for v in value)
-    return value.ndim > 1 if isinstance(value, (Tensor, np.ndarray)) else False
+        return any(isinstance(v, (list, tuple, Tensor)) or cnp.PyArray_Check(v) for v in value)
+    return value.ndim > 1 if isinstance(value, Tensor) or cnp.PyArray_Check(value) else False
 
 
 cdef Tensor row_at(Tensor x, npy_intp i):

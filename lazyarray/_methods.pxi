@@ -374,7 +374,7 @@ cdef class Methods(Operators):
         """
         if type(value) is not float and type(value) is not int and (
                 getattr(value, "ndim", 0) or PySequence_Check(value)
-                and not isinstance(value, (Tensor, np.ndarray, np.generic, str, bytes))):
+                and not isinstance(value, (Tensor, str, bytes)) and not isinstance(value, _numpys_own)):
             raise ValueError("setting an array element with a sequence.")
         store_item(self, value)
 

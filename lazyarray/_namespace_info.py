@@ -57,9 +57,9 @@ class Info:
         """The device that new arrays are made on: :func:`current_context`."""
         return current_context()
 
-    def devices(self) -> tuple[Context, ...]:
+    def devices(self) -> list[Context]:
         """The default device and host memory; ``cpu(1)``, ``cpu(2)``, ... exist when asked for."""
-        return tuple(dict.fromkeys((current_context(), cpu(), cpu_pinned())))
+        return list(dict.fromkeys((current_context(), cpu(), cpu_pinned())))
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of arrays made from Python's numbers, and of indices."""

@@ -188,7 +188,7 @@ cdef object _AS_STRIDED = np.lib.stride_tricks.as_strided.__code__
 
 
 cdef inline bint _is_plain(object o):
-    return isinstance(o, Tensor) or isinstance(o, (np.generic, float, int)) and is_held(o)
+    return isinstance(o, Tensor) or (isinstance(o, (float, int)) or isinstance(o, np.generic)) and is_held(o)
 
 
 cdef inline bint is_numpys(object o):

@@ -103,7 +103,7 @@ cdef bint is_complex(object a, object b):
                 return False
             found = found or info((<Tensor>o).v.dtype).kind == b"c"
         else:
-            found = found or isinstance(o, (complex, np.complexfloating))
+            found = found or isinstance(o, complex) or isinstance(o, np.complexfloating)
     return found
 
 

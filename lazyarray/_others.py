@@ -17,6 +17,12 @@ __all__: list[str] = []
 
 _ADAPTED = (
     "scipy._lib._util",
+    "array_api_compat.common._helpers",
+    "array_api_extra._lib._helpers",
+    "scipy._lib.array_api_compat.common._helpers",
+    "scipy._lib.array_api_extra._lib._utils._helpers",
+    "sklearn.externals.array_api_compat.common._helpers",
+    "sklearn.externals.array_api_extra._lib._helpers",
     "torch",
     "sklearn.utils.validation",
     "sklearn.utils._param_validation",

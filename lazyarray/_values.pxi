@@ -251,7 +251,7 @@ cdef class Values(Methods):
         Raises: OSError if the file can't be written.
         """
         wait(self, False, "?tofile()")
-        if not isinstance(fid, (str, os.PathLike)):
+        if not isinstance(fid, str) and not isinstance(fid, os.PathLike):
             copy_out(self).tofile(fid, sep, format)
             return
         with replacing(fid) as stream:

@@ -41,6 +41,7 @@ def test_inspection():
     with pytest.raises(ValueError, match="64"):
         la.zeros((1,) * 65)
     assert info.default_device() == la.current_context() and la.cpu(0) in info.devices()
+    assert type(info.devices()) is list  # SciPy adds another one to it
     with ONE:
         assert info.default_device() == ONE and ONE in info.devices()
     for device in info.devices():
@@ -248,10 +249,18 @@ assert compat.array_namespace(x) is la and compat.array_namespace(x, 1.0, None) 
 assert compat.is_array_api_obj(x) and compat.device(x) == la.cpu(0) and compat.size(x) == 6
 assert compat.to_device(x, la.cpu(1)).device == la.cpu(1)
 assert not compat.is_numpy_array(x)
+
+locked = la.ones(3)
+locked.flags.writeable = False
+assert compat.is_writeable_array(x) and not compat.is_writeable_array(locked)
+assert not compat.is_writeable_array(x.sum())  # a Scalar, as NumPy's
 """
 
 SCIPY = """
-import scipy.fft, scipy.integrate, scipy.optimize, scipy.signal, scipy.special, scipy.stats
+import scipy.fft, scipy.integrate, scipy.ndimage, scipy.optimize, scipy.signal
+import scipy.spatial.distance, scipy.special, scipy.stats
+
+from scipy._lib import array_api_extra as xpx
 
 special, stats = scipy.special, scipy.stats
 try_all({
@@ -269,6 +278,13 @@ try_all({
     "rosen": (lambda a, b: scipy.optimize.rosen(a), 0),
     "fft": (lambda a, b: scipy.fft.fft(a, axis=0), 0),
     "fftconvolve": (lambda a, b: scipy.signal.fftconvolve(a, b), 0),
+    # (They set elements of Scalars, and compute p values by functions that take NumPy's.)
+    "pearsonr": (lambda a, b: stats.pearsonr(a[:, 0], b[:, 0]).statistic, 3),
+    "f_oneway": (lambda a, b: stats.f_oneway(a[:, 0], b[:, 0]).statistic, 1),
+    "pdist": (lambda a, b: scipy.spatial.distance.pdist(a), 0),  # in NumPy, on the memory itself
+    "gaussian_filter": (lambda a, b: scipy.ndimage.gaussian_filter(a, 1), 0),
+    "label": (lambda a, b: scipy.ndimage.label(a > 0.5)[0], 0),
+    "isclose": (lambda a, b: xpx.isclose(a.sum(), b.sum()), 0),
     "hilbert": (lambda a, b: scipy.signal.hilbert(a, axis=0), 0),
 }, rng.random((50, 4)), rng.random((50, 4)))
 """
@@ -279,6 +295,10 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.utils.class_weight import compute_class_weight
+
+def weights(X, c, t):
+    return compute_class_weight("balanced", classes=c.__array_namespace__().unique_values(c), y=c)
 
 X = rng.normal(size=(120, 6))
 classes = (X[:, 0] + 0.3 * rng.normal(size=120) > 0).astype(np.int64)
@@ -287,6 +307,7 @@ with sklearn.config_context(array_api_dispatch=True):
     try_all({
         "LDA": (lambda X, c, t: LinearDiscriminantAnalysis().fit(X, c).predict(X), 0),
         "LDA.coef_": (lambda X, c, t: LinearDiscriminantAnalysis().fit(X, c).coef_, 0),
+        "class weights": (weights, 2),
         "Ridge": (lambda X, c, t: Ridge(solver="svd").fit(X, t).predict(X), 0),
         "Ridge.coef_": (lambda X, c, t: Ridge(solver="svd").fit(X, t).coef_, 0),
         "PCA": (lambda X, c, t: PCA(2, svd_solver="full").fit_transform(X), 0),

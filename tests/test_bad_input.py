@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -399,6 +400,8 @@ REFUSED = [
     "x.__setitem__((0, slice(2)), ((1, 2),))",
     "xp.add.reduce(x, where=x > 1, initial=None)",
     "xp.multiply.reduce(x, where=x > 1, initial=None)",
+    "xp.add.reduce(x, 0, None, None, False, 0, True, 1)",
+    "xp.add.reduce(x, 0, None, None, False, 0, initial=1)",
     "xp.insert(x, xp.ones((2, 3), bool), 1)",
     "xp.add.reduceat(x[0, 0], [0])",
     "xp.tril(xp.array(3.0))",
@@ -434,6 +437,46 @@ def test_what_numpy_refuses(call):
         eval(call, names)
     assert not isinstance(error.value, (AttributeError, NameError))
     assert names["x"].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+class Unbound(Exception):
+    pass
+
+
+class Unready:
+    """As a proxy of web frameworks is, whose object isn't there yet: whatever is asked raises."""
+
+    def __getattribute__(self, name):
+        raise Unbound(name)
+
+
+UNREADY = """
+np.array(p)
+np.sum(a, where=p)
+np.multiply(a, 2, where=p, out=a)
+np.where(p, a, 1)
+np.concatenate([p, a])
+a[p]
+a[m] = p
+a + p
+"""
+
+
+@pytest.mark.parametrize("call", UNREADY.split("\n")[1:-1])
+def test_objects_that_raise_whatever_is_asked(call, capfd):
+    for xp in (np, la):
+        with pytest.raises(Unbound):
+            run(call, {**environment(xp), "p": Unready()})
+    assert "ignored" not in capfd.readouterr().err
+
+
+def test_a_dead_proxy_is_no_index(capfd):
+    gone = weakref.proxy(Unready())
+    x = la.arange(3)
+    for call in (lambda: x[gone], lambda: x.__setitem__(gone, 1)):
+        with pytest.raises(ReferenceError):
+            call()
+    assert x.tolist() == [0, 1, 2] and not capfd.readouterr().err
 
 
 DEEP = """

@@ -10,8 +10,9 @@ NDArrays don't have. einops asks for a backend, which it gets: its results are N
 Dask, for which lazyarray.dask registers them. Even numpy.polynomial asks: it would pair
 coefficients and points one by one; matplotlib, which plots the columns of NumPy's matrices and
 would plot the rows of ours; and numpy.testing, which would compare a list as a whole. Many
-ask of what type a generator of random numbers is. JSON and SQLite write floats of Python's, as
-NumPy's float64 is one.
+ask of what type a generator of random numbers is. The helpers for arrays of any library, of which
+SciPy and scikit-learn have copies, take all but NumPy's for arrays that can be written to. JSON and
+SQLite write floats of Python's, as NumPy's float64 is one.
 """
 
 from __future__ import annotations
@@ -107,6 +108,11 @@ _METHODS_OF = {
 }
 
 
+def of_all_libraries() -> bool:
+    """Whether SciPy computes in the library of the arrays that it is given, where it can."""
+    return bool(os.environ.get("SCIPY_ARRAY_API"))
+
+
 def adapt(module: ModuleType) -> None:
     """Puts functions that take NDArrays in the place of a library's own."""
     if module.__name__ == "pandas":
@@ -124,13 +130,17 @@ def adapt(module: ModuleType) -> None:
         found = [n for n, f in vars(module).items() if isinstance(f, BuiltinFunctionType)]
         wrap(module, found, lent)
     elif module.__name__ == "scipy.ndimage":  # most of which write to `output`
-        wrap(module, [n for n in module.__all__ if n.islower()], lent)
+        names = [n for n in module.__all__ if n.islower()]
+        wrap(module, names, lent, scipy.given_back if of_all_libraries() else None)
     elif module.__name__ == "scipy.spatial.distance":
-        wrap(module, ["cdist", "pdist"], lent)
+        wrap(module, ["cdist"], lent)
+        wrap(module, ["pdist"], lent, scipy.given_back if of_all_libraries() else None)
     elif module.__name__ == "h5py._hl.dataset":
         wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
     elif module.__name__ in ("matplotlib.axes", "mpl_toolkits.mplot3d.axes3d"):
         others.adapt_axes(getattr(module, "Axes", None) or module.Axes3D)
+    elif "array_api_" in module.__name__:
+        others.teach_array_api(module)
     elif module.__name__ == "json.encoder":
         others.teach_json(module)
     elif module.__name__ == "statistics":

@@ -1,9 +1,10 @@
-"""Numbers in JSON, SQLite, `statistics`, SymPy and uncertainties, and a backend for einops."""
+"""Numbers in JSON, SQLite, `statistics` and the like, and a backend for einops."""
 
 from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +21,23 @@ __all__: list[str] = []
 def _is_pythons(o: Any, kinds: Any) -> bool:
     """Whether it is a scalar of ours that is a number of Python's to NumPy."""
     return isinstance(o, Tensor) and isinstance(o, kinds)
+
+
+def teach_array_api(module: Any) -> None:
+    """What functions for arrays of any library ask: a Scalar is an array that never changes."""
+    for name, answer in (
+        ("is_writeable_array", lambda x: x.flags.writeable),
+        ("is_python_scalar", lambda x: False),  # though it is a float to `isinstance`
+    ):
+        wrap(module, [name], answer, make=_answering)
+
+
+def _answering(function: Callable[..., Any], answer: Callable[[Any], Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(x: Any) -> Any:
+        return answer(x) if isinstance(x, Tensor) else function(x)
+
+    return call
 
 
 def teach_json(module: Any) -> None:

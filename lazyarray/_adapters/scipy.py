@@ -6,8 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from lazyarray._adapters.wrapping import host, lent
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._rows import asarray
 
 __all__: list[str] = []
 
@@ -45,6 +48,34 @@ def filling(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callabl
         return out if found is memory else found
 
     return call
+
+
+def given_back(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callable[..., Any]:
+    """What takes NumPy's arrays, with results of the library that it was given arrays of.
+
+    So SciPy's own are under ``SCIPY_ARRAY_API``, where arrays of two libraries are refused.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        taken = [take(a) for a in given]
+        found = function(*taken[: len(args)], **dict(zip(kwargs, taken[len(args) :], strict=True)))
+        if not any(isinstance(a, Tensor) for a in given):
+            return found
+        back = [_back(f, given, taken) for f in (found if type(found) is tuple else (found,))]
+        return tuple(back) if type(found) is tuple else back[0]
+
+    return call
+
+
+def _back(found: Any, given: list[Any], taken: list[Any]) -> Any:
+    if type(found) is not np.ndarray:
+        return found
+    for mine, theirs in zip(given, taken, strict=True):
+        if found is theirs:  # `output`
+            return mine
+    return asarray(found)
 
 
 class _Solver:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +47,8 @@ def adapt_validation(module: Any) -> None:
 
             @functools.wraps(made)
             def call(*args: Any, **kwargs: Any) -> Any:
-                if not any(isinstance(a, Tensor) for a in (*args, *kwargs.values())):
+                given = (*args, *kwargs.values())
+                if not any(isinstance(a, Tensor) for a in given) or takes_all_libraries():
                     return made(*args, **kwargs)
                 bound = signature.bind(*args, **kwargs)
                 for name in named & bound.arguments.keys():
@@ -58,3 +60,8 @@ def adapt_validation(module: Any) -> None:
         return adapted
 
     module.validate_parameter_constraints, module.validate_params = checked, validated
+
+
+def takes_all_libraries() -> bool:
+    """Whether scikit-learn computes in the library of the arrays that it is given."""
+    return bool(sys.modules["sklearn._config"].get_config()["array_api_dispatch"])

@@ -226,7 +226,7 @@ cdef Tensor from_values(object o, object dtype, CDevice device, bint copy):
     if is_sequence(o) and holds_tensors(o):
         t = of_sequence(o, dtype) if device == cpu0() else None
         return _taught["stack"](o, dtype) if t is None else t
-    if not isinstance(o, (np.ndarray, type)) and hasattr(o, "__cuda_array_interface__"):
+    if not cnp.PyArray_Check(o) and not isinstance(o, type) and hasattr(o, "__cuda_array_interface__"):
         return from_gpu(o, dtype, device)
     if is_of_others(o) and dtype is None:
         raise Unheld(f"lazyarray has no {type(o).__name__}: its functions hand those to NumPy")
@@ -314,7 +314,7 @@ cdef Tensor as_tensor(object o):
 
 cdef Tensor as_mask(object where, CDevice device):
     """What ``where=`` was given as an array on `device`; TypeError unless it is one of bools."""
-    if not isinstance(where, (Tensor, np.ndarray)):
+    if not is_tensor(where) and not cnp.PyArray_Check(where):
         where = np.array(where, np.bool_)
     elif is_tensor(where) and is_scalar(<Tensor>where):
         where = cast(<Tensor>where, D_BOOL)  # as NumPy's scalars, which any cast makes a truth

@@ -96,7 +96,7 @@ def wrapper_of(tuple operands):
     cdef bint any_yet = False, derived
     for o in operands:
         derived = isinstance(o, _derived)
-        if not derived and (not isinstance(o, (Tensor, np.ndarray)) or is_tensor(o) and is_scalar(<Tensor>o)):
+        if not derived and (is_scalar(<Tensor>o) if is_tensor(o) else not cnp.PyArray_Check(o)):
             continue
         priority = priority_of(o) if derived else 0
         if not any_yet or priority > greatest or derived and found is None and priority == greatest == 0:

@@ -165,7 +165,12 @@ cdef class UfuncMethods(Row):
                                  LIGHT_TIMES if row is None else 0)
             if result is not None:
                 return of_class_of(array, result)
-        kwargs.update(zip(("initial", "where"), args))
+        if len(args) > 2:
+            raise TypeError(f"reduce() takes from 1 to 7 positional arguments but {5 + len(args)} were given")
+        for name, given in zip(("initial", "where"), args):
+            if name in kwargs:
+                raise TypeError(f"reduce() got multiple values for argument {name!r}")
+            kwargs[name] = given
         # By name, as NumPy has it: a tuple may hold the output then.
         result = handed(self.method("reduce", array, axis, dtype, out=out, keepdims=keepdims, **kwargs))
         return of_class_of(array, result) if out is None else result
