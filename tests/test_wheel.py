@@ -124,8 +124,9 @@ LATER = re.compile(
     r"\s+[0-9a-f]+:\s+(?:v[a-z]\w+|andn|bextr|bls\w+|bzhi|lzcnt|movbe|mulx|pdep|pext|rorx|"
     r"sarx|shlx|shrx)\b"
 )
-# A function that is only called where the processor has been asked is `wide` or `widest`, by its name.
-DISPATCHED = re.compile(r"wide(st)?\b|tile_wide")  # the second in names that objdump can't demangle
+# A function that is only called where the processor has been asked is `wide` or `widest`, by its
+# name: `tile_wide` where objdump can't demangle it.
+DISPATCHED = re.compile(r"wide(st)?\b|tile_wide")
 
 
 def of_later_processors(library):

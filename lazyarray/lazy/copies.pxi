@@ -282,12 +282,49 @@ cdef int copy_here(Tensor to, Tensor value) except -1:
         for i in range(a.ndim):
             value.v.layout.shape()[i] = b.shape()[i + extra]
             value.v.layout.strides()[i] = b.strides()[i + extra]
+    cdef Tensor target = to
+    if not nests(a[0], to.v.itemsize()):
+        target, value = in_writing_order(to, value)
     cdef const View* views[2]
     views[0] = &value.v
-    views[1] = &to.v
-    emit_elementwise(_recorder.begin(cast_kernel(value.v.dtype, to.v.dtype), 1, 1), a, views,
+    views[1] = &target.v
+    emit_elementwise(_recorder.begin(cast_kernel(value.v.dtype, to.v.dtype), 1, 1), &target.v.layout, views,
                      covers_chunk(&to.v))
     return 0
+
+
+cdef tuple in_writing_order(Tensor to, Tensor value):
+    """Of a target whose elements may meet a view, and a copy of the value, whose C order is the one that NumPy writes in.
+
+    Of what is written to one place the last stays. NumPy goes along ascending addresses, the longest steps outermost.
+    """
+    cdef const Layout* ours = &to.v.layout
+    cdef const Layout* theirs = &value.v.layout
+    cdef int n = ours.ndim, missing = n - theirs.ndim, i, k
+    cdef int axes[kMaxDims]
+    cdef Tensor target = view_of(to), source = view_of(value), copied
+    cdef npy_intp length, step, from_step
+    target.v.layout.resize(n)
+    source.v.layout.resize(n)
+    for i in range(n):
+        k = i
+        while k and abs(ours.strides()[axes[k - 1]]) < abs(ours.strides()[i]):
+            axes[k] = axes[k - 1]
+            k -= 1
+        axes[k] = i
+    for i in range(n):
+        k = axes[i]
+        length, step = ours.shape()[k], ours.strides()[k]
+        from_step = theirs.strides()[k - missing] if k >= missing and theirs.shape()[k - missing] > 1 else 0
+        if step < 0:
+            target.v.layout.offset += step * (length - 1)
+            source.v.layout.offset += from_step * (length - 1)
+            step, from_step = -step, -from_step
+        target.v.layout.shape()[i] = source.v.layout.shape()[i] = length
+        target.v.layout.strides()[i], source.v.layout.strides()[i] = step, from_step
+    copied = empty_like_shape(value.v.dtype, n, source.v.layout.shape(), value.v.device())
+    copy_here(copied, source)
+    return target, copied
 
 
 cdef int fill(Tensor to, object value) except -1:

@@ -143,20 +143,23 @@ def ordered(Tensor x not None, int axis, bint indices, bint stable):
 
 
 def ordered_in_place(Tensor x not None, int axis, bint stable):
-    """Sorts the lines along the last axis of a C-ordered array themselves (or along the first one, in Fortran order);
+    """Sorts the lines along the last axis themselves, which have no gaps (or along the first one, in Fortran order);
     False where NumPy must do it."""
     cdef int n = x.v.layout.ndim
-    cdef npy_intp length
+    cdef npy_intp length, step
     cdef Kernel* k
     if n > 1 and axis == 0 and in_fortran_order(x):
         return ordered_in_place(transposed(x), n - 1, stable)
-    if not n or axis != n - 1 or not x.v.layout.size() or not contiguous(x) or unwritable(x):
+    if not n or axis != n - 1 or not x.v.layout.size() or unwritable(x):
+        return False
+    step = line_step(x)
+    if not step:
         return False
     k = along_kernel("stable_sort" if stable else "sort", 2 + stable, x.v.dtype)
     if k is NULL:
         return False
     length = x.v.layout.shape()[axis]
-    emit_lines(k, x, x, x.v.layout.size() // length, length, length * x.v.itemsize())
+    emit_lines(k, x, x, x.v.layout.size() // length, length, step)
     return True
 
 

@@ -1,5 +1,6 @@
 """What may share a pass and what must not, and how a segment is cut into operators."""
 
+import itertools
 import threading
 
 import numpy as np
@@ -286,6 +287,34 @@ def test_writing_to_windows(program, n):
             y = program(m, b, w)
             found.append([np.asarray(x).tobytes() for x in (b, w, w if y is None else y)])
         assert found[0] == found[1], which
+
+
+@pytest.mark.parametrize("n", [12, 60, 3000, 40_000])
+@pytest.mark.parametrize("dtype", ["f8", "i4"])
+def test_storing_to_windows_of_any_order(n, dtype):
+    """Of what is written to one place the last stays, and NumPy's order is that of the target."""
+    turns = [
+        lambda w: w.T,
+        lambda w: w[::-1],
+        lambda w: w[:, ::-1],
+        lambda w: w[::-1, ::-1].T,
+        lambda w: w[None].swapaxes(0, 2),
+    ]
+    values = [
+        lambda w: np.arange(w.size).reshape(w.shape),
+        lambda w: np.arange(w.size).reshape(w.shape[::-1]).T,
+        lambda w: np.arange(w.size)[::-1].reshape(w.shape),
+        lambda w: np.arange(w.shape[-1]),
+        lambda w: np.arange(w.shape[-2])[:, None],
+    ]
+    for which, turn, value in itertools.product(range(5), turns, values):
+        found = []
+        for m in (np, la):
+            b = m.zeros(n, dtype)
+            w = turn(list(windows(m, b))[which])
+            w[...] = m.asarray(value(np.asarray(w)).astype("f8"))
+            found.append(np.asarray(b))
+        np.testing.assert_array_equal(found[1], found[0])
 
 
 # ---- what may fuse -----------------------------------------------------------------------------
