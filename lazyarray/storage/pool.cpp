@@ -45,10 +45,11 @@ bool MemoryPool::zeros_at_hand(size_t bytes) {
   const int c = size_class(bytes);
   const size_t size = class_bytes(c);
   if (!mapped(size)) return false;
-  const char* cached = reinterpret_cast<char*>(free_[c]);
-  if (large(size)) {
+  const char* cached;
+  {
     const std::lock_guard<SpinLock> g(lock_);
-    for (int i = idle_count_ - 1; i >= 0 && !cached; --i)
+    cached = reinterpret_cast<char*>(free_[c]);
+    for (int i = large(size) ? idle_count_ - 1 : -1; i >= 0 && !cached; --i)
       if (idle_[i].size_class == c) cached = idle_[i].p;
   }
   return !cached || (large(size) && !filled(cached, size));
