@@ -94,11 +94,13 @@ std::vector<Stage>& Fuser::cut(const std::vector<Instr*>& segment, uint64_t plan
   plan_ = plan;
   stages_.clear();
   entries_.clear();
+  placed_.clear();
   int index = 0;
   for (Instr* in : segment) {
     in->index = index++;
     place(in);
   }
+  sink(segment);
   // What is moved round is there before all else of a pass, which writes nothing of what that reads: so what computes
   // is one chain.
   for (Stage& s : stages_)
@@ -243,6 +245,7 @@ bool Fuser::conflicts(Instr* in, int stage) {
 }
 
 void Fuser::note(Instr* in, int stage) {
+  placed_.push_back(stage);
   const bool fused = stages_[stage].fused, open = fused && stages_[stage].form.opens(*in);
   for (int k = 0; k < in->nop; ++k) {
     Chunk* c = in->ops[k].chunk;
@@ -251,22 +254,27 @@ void Fuser::note(Instr* in, int stage) {
     const bool writes = in->writes(k);
     if (writes) notes_of(c).last_write = stage;
     // A walk that the stage is known to make needs no second entry: x += y a thousand times.
-    bool known = false;
+    Entry* known = nullptr;
     int looked = 0;
     for (int e = head; fused && e >= 0 && looked < 8 && !known; e = entries_[e].next, ++looked) {
-      const Entry& entry = entries_[e];
+      Entry& entry = entries_[e];
       if (resolve(entry.stage) != stage || entry.open || open || (writes && !entry.written)) continue;
-      known = entry.in->reads_all(entry.op) == in->reads_all(k) && same_walk(span_of(*entry.in, entry.op), span_of(*in, k));
+      if (entry.in->reads_all(entry.op) == in->reads_all(k) && same_walk(span_of(*entry.in, entry.op), span_of(*in, k)))
+        known = &entry;
     }
-    if (!known) {
+    if (known) {
+      known->uses++;
+    } else {
       npy_intp low, high;
       extent_of(*in, k, low, high);
       Instr* const writer = head >= 0 ? entries_[head].writer : nullptr;
       const int writer_op = head >= 0 ? entries_[head].writer_op : 0;
       entries_.push_back({in, k, stage, head, writes, open && writes, low, high, writer, writer_op});
       entries_of(c) = static_cast<int>(entries_.size()) - 1;
+      known = &entries_.back();
     }
     if (!writes) continue;
+    known->last_write = in->index;
     Entry& youngest = entries_[entries_of(c)];
     youngest.writer = in;
     youngest.writer_op = k;

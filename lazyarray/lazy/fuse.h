@@ -82,7 +82,8 @@ class Fuser {
   static constexpr int kMergers = 16;  // stages that one instruction may bring together
 
   // One way in which a stage walks a chunk. Listed for each chunk, the youngest first: a write has a
-  // younger place than all that it depends on, so looking back ends at the first one.
+  // younger place than all that it depends on, so looking back ends at the first one. (What sinks adds its
+  // reads at the front, once nobody looks so any more.)
   struct Entry {
     Instr* in;
     int op, stage, next;
@@ -90,6 +91,8 @@ class Fuser {
     npy_intp low, high;  // its bytes lie between
     Instr* writer;  // in the youngest entry of a chunk: who wrote to that last, and by which operand
     int writer_op;
+    int uses = 1;   // operands that it stands for
+    int last_write = -1;  // the index of the youngest instruction that writes so
   };
 
   int resolve(int s) const;
@@ -109,12 +112,24 @@ class Fuser {
 
   void note(Instr* in, int stage);
 
+  // See sink.cpp.
+  void sink(const std::vector<Instr*>& segment);
+  int later_reader_of(Instr& in);
+  int64_t price_of_sinking(Instr* in, int to, int depth);
+  struct Met;
+  bool look(Instr& in, int k, int from, int to, Met& met);
+  void move(Instr* in, int to);
+  Entry* entry_like(Instr& in, int k, int stage);
+
   const FlushPolicy& flush_;
   const TilePolicy& tiles_;
   uint64_t plan_ = 0;
   std::vector<Stage> stages_;
   std::vector<Entry> entries_;
   std::vector<int> needs_;
+  std::vector<int> placed_;  // by instruction: the stage that it was put in, which may have been merged since
+  std::vector<Instr*> sinking_;  // with one that is looked at, and the form of its readers' stage with them
+  Form sunk_;
 };
 
 }  // namespace lazyarray

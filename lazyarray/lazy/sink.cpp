@@ -1,0 +1,194 @@
+// Fuser::sink: moves instructions into a later pass that alone needs what they give.
+//
+// An instruction joins the oldest stage that it may join. Of a time loop with stencils, whose steps are passes, so the
+// first instructions of a step are in the pass of the step before, and what they give goes through memory. (Five steps
+// of reaction and diffusion by `roll`, 1000 x 1000: 488 MB moved, and 160 where each step is waited for.)
+//
+// Invariants: those of Fuser. Moved from stage `from` to `to`, an instruction comes after all between, so none of these
+// may write what it reads; in `to` it keeps its place in program order, so what is written there must be so by the same
+// walk. Nobody else may use its result: no stage but `to` reads that, and no handle is left, so what it costs in memory
+// is saved, and no wait takes longer.
+#include <algorithm>
+
+#include "lazy/fuse.h"
+
+namespace lazyarray {
+
+static constexpr int64_t kNever = INT64_MAX / 4;
+static constexpr int kDeep = 32;     // instructions that follow each other into the later pass, weighed as one
+static constexpr int kLooked = 64;   // entries of a chunk, of which some have thousands: rows of one array
+
+// How the stages use what an instruction reads.
+struct Fuser::Met {
+  bool there = false;      // the later stage walks it likewise
+  bool elsewhere = false;  // another one but the two uses it
+  int here = 0;            // operands of the earlier stage that read it, or write it so
+  Instr* maker = nullptr;  // the only writer, which is in the earlier stage
+};
+
+static int64_t result_bytes(Instr& in) { return reach(in, in.nin); }
+
+void Fuser::sink(const std::vector<Instr*>& segment) {
+  const auto passes = std::count_if(stages_.begin(), stages_.end(), [](const Stage& s) { return s.fused && s.merged_into < 0; });
+  if (passes < 2) return;
+  bool moved = false;
+  // The youngest first: what moves may free what it reads to follow.
+  for (auto it = segment.rbegin(); it != segment.rend(); ++it) {
+    Instr* const in = *it;
+    const int to = later_reader_of(*in);
+    if (to < 0) continue;
+    sinking_.clear();
+    sunk_ = stages_[to].form;
+    if (price_of_sinking(in, to, 0) > 2 * result_bytes(*in)) continue;
+    for (Instr* each : sinking_) move(each, to);
+    stages_[to].form = sunk_;
+    moved = true;
+  }
+  if (!moved) return;
+  for (Stage& s : stages_) s.instrs.clear();
+  for (Instr* in : segment) stages_[resolve(placed_[in->index])].instrs.push_back(in);
+}
+
+// The stage, a later pass, whose elementwise reads are the only uses of an instruction's result; -1 if there is none.
+int Fuser::later_reader_of(Instr& in) {
+  if (in.kernel->kind != Kernel::ELEMENTWISE || in.nop != in.nin + 1 || !in.overwritten(in.nin)) return -1;
+  Chunk* const c = in.ops[in.nin].chunk;
+  const int from = resolve(placed_[in.index]);
+  int head = entries_of(c);
+  while (head >= 0 && !entries_[head].uses) head = entries_[head].next;
+  if (head < 0 || resolve(entries_[head].stage) == from) return -1;  // most are: what lives and dies in one pass
+  if (!stages_[from].fused || c->handles.load(std::memory_order_acquire) || lazy(c)->resource) return -1;
+  const Span mine = span_of(in, in.nin);
+  int to = -1, looked = 0;
+  for (int e = head; e >= 0; e = entries_[e].next) {
+    const Entry& entry = entries_[e];
+    if (!entry.uses) continue;
+    if (++looked > kLooked) return -1;
+    const int s = resolve(entry.stage);
+    if (entry.written) {
+      if (entry.in != &in || entry.uses > 1) return -1;
+      continue;
+    }
+    if (s == from || (to >= 0 && s != to) || entry.in->reads_all(entry.op)) return -1;
+    if (!same_walk(span_of(*entry.in, entry.op), mine)) return -1;
+    to = s;
+  }
+  if (to < 0 || !stages_[to].fused || !(stages_[to].device == stages_[from].device)) return -1;
+  return to;
+}
+
+// The bytes that are moved more if an instruction runs in `to`, its result aside; kNever if it can't run there. What goes
+// with it is in sinking_, and sunk_ has room for it.
+int64_t Fuser::price_of_sinking(Instr* in, int to, int depth) {
+  const int from = resolve(placed_[in->index]);
+  const Form before = sunk_;
+  if (in->size() != sunk_.size || !sunk_.add(*in)) {
+    sunk_ = before;
+    return kNever;
+  }
+  const size_t mark = sinking_.size();
+  sinking_.push_back(in);
+  int64_t bytes = 0;
+  for (int k = 0; k < in->nin; ++k) {
+    Chunk* const c = in->ops[k].chunk;
+    if (!c) continue;
+    Met met;
+    if (!look(*in, k, from, to, met)) {
+      sinking_.resize(mark);
+      sunk_ = before;
+      return kNever;
+    }
+    int mine = 0, first = k;  // operands of this instruction that are the same: x * x
+    for (int j = in->nin - 1; j >= 0; --j)
+      if (in->ops[j].chunk == c && same_walk(span_of(*in, j), span_of(*in, k))) mine++, first = j;
+    if (first != k) continue;
+    const int64_t size = reach(*in, k);
+    const bool temporary = met.maker && !met.elsewhere && !met.there && !c->handles.load(std::memory_order_acquire);
+    if (!temporary) {
+      bytes += (met.there ? 0 : size) - (met.here == mine ? size : 0);
+    } else if (met.here > mine + 1) {  // others in the earlier stage read it, so that it goes through memory
+      bytes += 2 * size;
+    } else {
+      Instr& maker = *met.maker;
+      const bool may = depth < kDeep && maker.kernel->kind == Kernel::ELEMENTWISE && maker.nop == maker.nin + 1 &&
+                       maker.overwritten(maker.nin);
+      const Form without = sunk_;
+      const size_t end = sinking_.size();
+      const int64_t follows = may ? price_of_sinking(&maker, to, depth + 1) : kNever;
+      if (follows > 2 * size) {
+        sinking_.resize(end);
+        sunk_ = without;
+      }
+      bytes += std::min(follows, 2 * size);
+    }
+  }
+  return bytes;
+}
+
+// Who uses what an operand reads; false if the instruction would read something else in `to`.
+bool Fuser::look(Instr& in, int k, int from, int to, Met& met) {
+  Chunk* const c = in.ops[k].chunk;
+  const Span mine = span_of(in, k);
+  npy_intp low, high;
+  mine.extent(low, high);
+  int looked = 0, writers = 0;
+  for (int e = entries_of(c); e >= 0; e = entries_[e].next) {
+    const Entry& entry = entries_[e];
+    if (!entry.uses) continue;
+    if (++looked > kLooked) return false;
+    const int s = resolve(entry.stage);
+    const bool all = entry.in->reads_all(entry.op);
+    const bool alike = !all && same_walk(span_of(*entry.in, entry.op), mine);
+    if (entry.written) {
+      const bool meets = low < entry.high && entry.low < high && (alike || may_overlap(span_of(*entry.in, entry.op), mine));
+      if (s == from && meets && entry.last_write > in.index) return false;
+      if (s > from && s < to && meets) return false;
+      if (s == to && (entry.open || (meets && !alike))) return false;
+      writers++;
+      if (s == from && alike && !entry.open && entry.in->index == entry.last_write && entry.in->overwritten(entry.op))
+        met.maker = entry.in;
+    }
+    if (s == from && alike) met.here += entry.uses;
+    else if (s == to && alike) met.there = true;
+    else met.elsewhere |= !entry.written || s != from;
+  }
+  if (writers != 1) met.maker = nullptr;
+  return true;
+}
+
+void Fuser::move(Instr* in, int to) {
+  const int from = resolve(placed_[in->index]);
+  for (int k = 0; k < in->nop; ++k) {
+    Chunk* const c = in->ops[k].chunk;
+    if (!c) continue;
+    if (in->writes(k)) {
+      for (int e = entries_of(c); e >= 0; e = entries_[e].next)
+        if (entries_[e].written) entries_[e].stage = to;
+      continue;
+    }
+    if (Entry* const old = entry_like(*in, k, from)) old->uses--;
+    if (Entry* const known = entry_like(*in, k, to)) {
+      known->uses++;
+      continue;
+    }
+    npy_intp low, high;
+    span_of(*in, k).extent(low, high);
+    const int head = entries_of(c);
+    entries_.push_back({in, k, to, head, false, false, low, high, nullptr, 0});
+    entries_of(c) = static_cast<int>(entries_.size()) - 1;
+  }
+  placed_[in->index] = to;
+}
+
+// The entry that stands for an operand, as one of a stage's.
+Fuser::Entry* Fuser::entry_like(Instr& in, int k, int stage) {
+  const Span mine = span_of(in, k);
+  for (int e = entries_of(in.ops[k].chunk); e >= 0; e = entries_[e].next) {
+    Entry& entry = entries_[e];
+    if (!entry.uses || resolve(entry.stage) != stage || entry.in->reads_all(entry.op)) continue;
+    if (same_walk(span_of(*entry.in, entry.op), mine)) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace lazyarray
