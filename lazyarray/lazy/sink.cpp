@@ -16,7 +16,8 @@ namespace lazyarray {
 
 static constexpr int64_t kNever = INT64_MAX / 4;
 static constexpr int kDeep = 32;     // instructions that follow each other into the later pass, weighed as one
-static constexpr int kLooked = 64;   // entries of a chunk, of which some have thousands: rows of one array
+// Entries of a chunk, of which some have thousands (rows of one array): of the stages that matter, and in all.
+static constexpr int kLooked = 64, kPassed = 1024;
 
 // How the stages use what an instruction reads.
 struct Fuser::Met {
@@ -131,12 +132,19 @@ bool Fuser::look(Instr& in, int k, int from, int to, Met& met) {
   const Span mine = span_of(in, k);
   npy_intp low, high;
   mine.extent(low, high);
-  int looked = 0, writers = 0;
+  int looked = 0, passed = 0, writers = 0;
   for (int e = entries_of(c); e >= 0; e = entries_[e].next) {
     const Entry& entry = entries_[e];
     if (!entry.uses) continue;
-    if (++looked > kLooked) return false;
+    if (++passed > kPassed) return false;
     const int s = resolve(entry.stage);
+    writers += entry.written;
+    if (s > to || s < from) {
+      met.elsewhere = true;
+      if (s < from && entry.written) break;  // which depends on all before it
+      continue;
+    }
+    if (++looked > kLooked) return false;
     const bool all = entry.in->reads_all(entry.op);
     const bool alike = !all && same_walk(span_of(*entry.in, entry.op), mine);
     if (entry.written) {
@@ -144,7 +152,6 @@ bool Fuser::look(Instr& in, int k, int from, int to, Met& met) {
       if (s == from && meets && entry.last_write > in.index) return false;
       if (s > from && s < to && meets) return false;
       if (s == to && (entry.open || (meets && !alike))) return false;
-      writers++;
       if (s == from && alike && !entry.open && entry.in->index == entry.last_write && entry.in->overwritten(entry.op))
         met.maker = entry.in;
     }

@@ -48,6 +48,19 @@ def reaction_in_slices(m, u, v):
     return u, v
 
 
+def heat(m, u, v):
+    """Many steps in place: the arrays have more entries than are looked at."""
+    for _ in range(30):
+        for x, to in (u, v), (v, u):
+            inner = x[1:-1, 1:-1]
+            to[1:-1, 1:-1] = (
+                0.125 * (x[2:, 1:-1] - 2.0 * inner + x[:-2, 1:-1])
+                + 0.125 * (x[1:-1, 2:] - 2.0 * inner + x[1:-1, :-2])
+                + inner
+            )
+    return u, v
+
+
 # In each, `t` begins in the pass that writes `u`, and the pass that reads `roll(u)` needs it.
 
 
@@ -166,6 +179,7 @@ def two_of_one(m, u, v):
 PROGRAMS = [
     reaction_and_diffusion,
     reaction_in_slices,
+    heat,
     moves,
     with_its_constant_row,
     by_rows_results,
@@ -222,6 +236,15 @@ def test_running_ahead_moves_no_more_than_waiting():
         megabytes = int(re.search(r"memory moved: (\d+) MB", la.explain())[1])
     # Each step reads and writes both; the last one is two passes, for nothing joins its results.
     assert megabytes <= 8 * (4 * 4 + 3)
+
+
+def test_nothing_is_passed_on_between_steps():
+    u, v = np.random.default_rng(5).random((2, 20, 21))
+    with figures(**SMALL):
+        ran = both(heat, u, v)
+    assert len(ran.passes) == 60
+    for one in ran.passes:
+        assert sum(op[0] == "multiply" and op[3] for op in one["ops"]) == 4
 
 
 NAMES = "abcd"
