@@ -101,7 +101,7 @@ cdef Tensor as_tensor_on(object o, CDevice device)
 cdef bint is_operand(object o)
 cdef bint is_foreign(object o)
 cdef bint derived_made
-cdef bint is_derived(object o) except -1
+cdef bint is_derived(object o) noexcept
 cdef bint is_told(object o) except -1
 cdef object told_by_class(Row row, str method, tuple inputs, dict named)
 cdef object plain(object o)

@@ -226,6 +226,10 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
             if not changed:
                 return o
             return parts if t is list else tuple(parts)
+    elif t is range:
+        if not o[_DIRECT_ITEMS:]:
+            numpys_operand(tuple(o), scan, depth)
+            return o
     elif t is np.ndarray:
         scan.left -= cnp.PyArray_NBYTES(<cnp.ndarray>o)
         if scan.left >= 0 and dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0:

@@ -43,7 +43,9 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
     cdef PyObject* error
     cdef Py_ssize_t n
     if result is not NULL:
-        return result if _derived is None else of_derived(result, host, args, flags, names)
+        if derived_made and any_derived(host, args, flags, names):
+            return of_derived(result, host, args, flags, names)
+        return result
     if host is None:
         return NULL
     error = taken_error(Unheld)
@@ -95,7 +97,7 @@ def wrapper_of(tuple operands):
     cdef object found = None
     cdef bint any_yet = False, derived
     for o in operands:
-        derived = isinstance(o, _derived)
+        derived = is_derived(o)
         if not derived and (is_scalar(<Tensor>o) if is_tensor(o) else not cnp.PyArray_Check(o)):
             continue
         priority = priority_of(o) if derived else 0
@@ -120,8 +122,8 @@ cdef object deciding_operand(object host, PyObject** args, Py_ssize_t n):
     if n > 1 and host in _as_an_op:
         found = wrapper_of(tuple_of(args, min(n, 3)))
         return first if found is None else found
-    if n > 1 and host in _as_a_product and isinstance(<object>args[1], _derived) and (
-            priority_of(<object>args[1]) > (priority_of(first) if isinstance(first, _derived) else 0)):
+    if n > 1 and host in _as_a_product and is_derived(<object>args[1]) and (
+            priority_of(<object>args[1]) > (priority_of(first) if is_derived(first) else 0)):
         return <object>args[1]
     return first
 
@@ -140,12 +142,12 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
             outs = given_out(dict_of(args, PyVectorcall_NARGS(flags), names).get("out")) or given_out(
                 tuple_of(args + n, PyVectorcall_NARGS(flags) - n))
             if outs:
-                if not isinstance(<object>result, _derived) and type(<object>result) is not tuple:
+                if not is_derived(<object>result) and type(<object>result) is not tuple:
                     return result  # what the program gave
                 found = _derived._as_outputs(<object>result, host, tuple_of(args, n), outs)
                 n = 0
     else:
-        if host in _drop_class and isinstance(<object>result, _derived):
+        if host in _drop_class and is_derived(<object>result):
             found = (<object>result).view(type_object(type_of_arrays()))
         keeps = host in _keep_class
         for i in range(0 if names is NULL else len(<tuple>names)):
@@ -163,7 +165,7 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
         wrapper = wrapper_of(tuple_of(args, n))
         if wrapper is not None:
             found = wrapper._wrapped(<object>result, (host, tuple_of(args, n), 0))
-    elif isinstance(decider, _derived):
+    elif is_derived(decider):
         if names is not NULL and "out" in <tuple>names:
             return result  # what the program gave
         way = decider._wrapped if host in _wrap_class else decider._like
@@ -202,13 +204,32 @@ cdef PyObject* _derived_functions = NULL  # ... as __array_function__
 cdef bint says_itself(object o) except -1:
     """Whether an operand's class says itself what ufuncs do (NEP 13)."""
     if is_tensor(o):
-        return derived_made and isinstance(o, _derived) \
+        return is_derived(o) \
             and _PyType_Lookup(Py_TYPE(o), "__array_ufunc__") != _derived_own
     return is_foreign(o)
 
 
-cdef bint is_derived(object o) except -1:
-    return derived_made and isinstance(o, _derived)
+cdef bint is_derived(object o) noexcept:
+    return derived_made and is_of(o, _derived)
+
+
+cdef bint any_derived(object host, PyObject** args, size_t flags, PyObject* names) except -1:
+    """Whether an argument of ``host`` is of a class that a program derives, or holds such: joined arrays, outputs."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    cdef bint joins = host in _join_class
+    for i in range(n if names is NULL else n + len(<tuple>names)):
+        if holds_derived(<object>args[i], joins):
+            return True
+    return False
+
+
+cdef bint holds_derived(object o, bint in_lists) except -1:
+    if isinstance(o, tuple) or in_lists and isinstance(o, list):
+        for part in o:
+            if holds_derived(part, in_lists):
+                return True
+        return False
+    return is_derived(o)
 
 
 cdef bint is_told(object o) except -1:
@@ -292,7 +313,7 @@ cdef dict told(dict given):
 
 cdef inline object of_class_of(object x, object result):
     """The result of a reduction of ``x``: of its class, where that is one that a program derives."""
-    return result if _derived is None or not isinstance(x, _derived) else x._wrapped(result)
+    return x._wrapped(result) if is_derived(x) else result
 
 
 cdef object overridden(Row row, Py_ssize_t nin, PyObject** args, size_t flags, PyObject* names):

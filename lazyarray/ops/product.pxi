@@ -187,9 +187,9 @@ cdef class MatMul(Row):
             found = told_by_class(self, "__call__", (a, b), rest | {"out": out})
             if found is not NotImplemented:
                 return found
-            if out is None and (isinstance(a, _derived) or isinstance(b, _derived)):
+            if out is None and (is_derived(a) or is_derived(b)):
                 wrapper, plain = wrapper_of((a, b)), type_object(type_of_arrays())
-                found = self(*[o.view(plain) if isinstance(o, _derived) else o for o in (a, b)], **rest)
+                found = self(*[o.view(plain) if is_derived(o) else o for o in (a, b)], **rest)
                 return found if wrapper is None else wrapper._wrapped(found, (self.ufunc, (a, b), 0))
         if rest:
             unknown = {name: value for name, value in rest.items() if name not in _RARER}

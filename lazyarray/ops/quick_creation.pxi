@@ -35,6 +35,8 @@ cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
             return None
         code = dtype_code(<object>args[1])
     t = first_array(args)
+    if not may_be_itself and is_derived(<object>args[0]):  # copies are of no class
+        t = <Tensor>args[0]
     if t is not None:
         if code < 0 or code == t.v.dtype:
             return t if may_be_itself else duplicate(t) if contiguous(t) else copied(t, t.v.dtype)

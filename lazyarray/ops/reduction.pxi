@@ -317,12 +317,12 @@ cdef class Reduction(Row):
             initial = _no_value  # there is none
         # Here None is no mask. As a mask None is not true.
         where = None if where is True or where is _no_value else where if where is not None else False
-        cdef bint is_derived = derived_made and isinstance(x, _derived)
-        cdef bint is_method = is_derived and hasattr(x, self.name)  # nanmax is none, and part of a function
-        cdef bint is_others = is_method and answers(x) and not passes(self) if is_derived else asks_its_class(x)
+        cdef bint derived = is_derived(x)
+        cdef bint is_method = derived and hasattr(x, self.name)  # nanmax is none, and part of a function
+        cdef bint is_others = is_method and answers(x) and not passes(self) if derived else asks_its_class(x)
         cdef bint is_numpys = not is_others and (is_unheld(x) or is_of_others(x)) and out is None and where is None \
             and not is_tensor(initial) and numpy_may()
-        if not is_derived and not is_others and not is_numpys:
+        if not derived and not is_others and not is_numpys:
             try:
                 return self.call(x, axis, dtype, out, keepdims, initial, where)
             except Unheld as e:
@@ -335,10 +335,10 @@ cdef class Reduction(Row):
             return handed(_taught["of_hosts"](getattr(np, self.name), (x,), given))
         if is_others:
             return of_its_class(self, getattr(np, self.name), (x,), given)
-        if is_derived and not is_method:
+        if derived and not is_method:
             plain = x.view(type_object(type_of_arrays()))
             return x._wrapped(self.call(plain, axis, dtype, out, keepdims, initial, where))
-        if is_derived:
+        if derived:
             return getattr(x, self.name)(**given)
         return handed(_taught["handed_over"](getattr(np, self.name), (x,), given, error))
 

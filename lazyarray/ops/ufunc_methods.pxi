@@ -100,7 +100,7 @@ cdef Tensor scanned_now(object ufunc, Tensor x):
 
 cdef inline bint is_ours_alone(object array, object out) noexcept:
     """Whether there is nobody to ask about a call (`told_by_class`), and so no need to write down what it is."""
-    return out is None and not derived_made and is_tensor(array)
+    return out is None and is_tensor(array) and not is_derived(array)
 
 
 cdef class UfuncMethods(Row):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray._derived import Derived
 
 pytestmark = pytest.mark.host
 
@@ -517,6 +518,33 @@ def test_joins_are_of_the_class_with_the_greatest_priority():
         assert xp.concatenate([operands[4], values], out=out) is out
         assert type(xp.concatenate([operands[4], values], dtype="f4")) is High
     assert found[: len(found) // 2] == found[len(found) // 2 :]
+
+
+def test_calls_without_the_class_pay_nothing_for_it(monkeypatch):
+    class Plain(la.ndarray):
+        pass
+
+    ours = la.ones(2).view(Plain)
+    assert type(la.concatenate([ours, ours])) is la.NDArray
+    monkeypatch.setattr(Derived, "_joined", None)  # what is called asks for the class
+    x = la.ones(2)
+    assert la.concatenate([x, x]).tolist() == la.hstack((x, x)).tolist() == [1.0] * 4
+    assert la.vstack([x, [2, 3]]).tolist() == [[1.0, 1.0], [2.0, 3.0]]
+    with pytest.raises(TypeError, match="not callable"):
+        la.block([[x, x], [ours, x]])
+
+
+def test_arrays_made_of_them_are_copies_of_no_class():
+    class Mine(la.ndarray):
+        def copy(self, order="C"):
+            raise AssertionError
+
+    x = la.arange(4.0).reshape(2, 2)
+    for ours in (x.view(Mine), x.T.view(Mine), x[:, ::2].view(Mine), x[0].view(Mine)):
+        for made in (la.array(ours), la.array(ours, "f4"), la.array(ours, ndmin=2)):
+            assert type(made) is la.NDArray and not la.shares_memory(made, ours)
+            np.testing.assert_array_equal(made.asnumpy().reshape(ours.shape), ours)
+    assert la.array(x.T.view(Mine)).strides == np.array(np.ones((2, 2)).T).strides
 
 
 def test_a_trace_is_of_the_class():

@@ -15,6 +15,7 @@ import pytest
 
 import lazyarray as la
 from lazyarray import _direct
+from lazyarray.functions import contraction
 from lazyarray.lazy._lazy import _stats, gil_ops
 from lazyarray.ops._rows import Direct
 
@@ -492,3 +493,15 @@ def test_few_places_in_a_long_table_are_found_at_once(size, direct):
     for g, p in zip(got, (None, places.asnumpy(), 0.3), strict=True):
         want = np.searchsorted(table, places.asnumpy()) if p is None else np.interp(p, table, table)
         np.testing.assert_array_equal(g.asnumpy(), want)
+
+
+def test_ranges_are_given_to_numpy_as_lists_are(direct, monkeypatch):
+    values = np.arange(4.0).reshape(2, 2)
+    x = la.array(values)
+    with pytest.raises((ValueError, OverflowError)):
+        la.einsum(x, range(10**30), range(2))
+    assert la.concatenate([range(3), x[0]]).tolist() == [0.0, 1.0, 2.0, 0.0, 1.0]
+    if direct:
+        monkeypatch.setattr(contraction, "_spelled", None)  # the long way
+    got = la.einsum(x, range(2), x, range(2), [0])
+    assert got.tolist() == np.einsum(values, range(2), values, range(2), [0]).tolist()
