@@ -92,15 +92,38 @@ static bool lengthened(const Kernel& kernel, const Block& b, void* data) {
   return true;
 }
 
+// What `f` makes of the block with its longest axis in the place of the last one but one; false where that is the longest,
+// or where not all of the output lies apart.
+template <class F>
+static bool with_more_rows(const Block& b, F f) {
+  const int outer = b.ndim - 2;
+  int longest = outer;
+  for (int a = outer - 1; a >= 0 && b.strides[1][a] >= b.strides[1][a + 1] * b.shape[a + 1]; --a)
+    if (b.shape[a] > b.shape[longest]) longest = a;
+  if (longest == outer) return false;
+  npy_intp changed[3][kMaxDims];
+  const npy_intp* const given[] = {b.shape, b.strides[0], b.strides[1]};
+  for (int i = 0; i < 3; ++i) {
+    std::copy(given[i], given[i] + b.ndim, changed[i]);
+    std::swap(changed[i][longest], changed[i][outer]);
+  }
+  Block swapped = b;
+  swapped.shape = changed[0];
+  swapped.strides[0] = changed[1];
+  swapped.strides[1] = changed[2];
+  return f(swapped);
+}
+
 // Whether a copy or a cast has rows so short that a call for each would cost more than their elements (the channels of
 // pictures). Then a call has one place of many rows, some at a time, which stay in the cache.
 static bool crosswise(const Kernel& kernel, const Block& b, void* data) {
   constexpr npy_intp kLongest = 8, kFewest = 16, kAtOnce = 2048;  // elements of a row; rows
   const int inner = b.ndim - 1, outer = inner - 1;
   const npy_intp n = b.shape[inner], rows = b.shape[outer];
-  if (n >= kLongest || rows < kFewest || kernel.nin != 1 || !lies_apart(kernel, b) ||
+  if (n >= kLongest || kernel.nin != 1 || !lies_apart(kernel, b) ||
       kernel.fn != cast_loop(info(kernel.dtypes[0]).type_num, info(kernel.dtypes[1]).type_num))
     return false;
+  if (rows < kFewest) return with_more_rows(b, [&](const Block& swapped) { return crosswise(kernel, swapped, data); });
   const npy_intp steps[] = {b.strides[0][outer], b.strides[1][outer]};
   each(b, outer, [&](char* const* p, const npy_intp*) {
     for (npy_intp begin = 0; begin < rows; begin += kAtOnce) {
@@ -111,6 +134,20 @@ static bool crosswise(const Kernel& kernel, const Block& b, void* data) {
         kernel.fn(args, &count, steps, data);
       }
     }
+  });
+  return true;
+}
+
+// Whether a copy's rows lie together in both memories; these are then moved, as a loop's call would do it.
+static bool moved(const Kernel& kernel, const Block& b) {
+  const int inner = b.ndim - 1, outer = inner - 1, size = info(kernel.dtypes[0]).size;
+  if (b.strides[0][inner] != size || b.strides[1][inner] != size) return false;
+  const npy_intp from_step = b.strides[0][outer], to_step = b.strides[1][outer], rows = b.shape[outer];
+  const size_t bytes = static_cast<size_t>(b.shape[inner] * size);
+  each(b, outer, [&](char* const* p, const npy_intp*) {
+    const char* from = p[0];
+    char* to = p[1];
+    for (npy_intp r = 0; r < rows; ++r, from += from_step, to += to_step) std::memmove(to, from, bytes);
   });
   return true;
 }
@@ -131,6 +168,7 @@ static void call_loops(const Kernel& kernel, const Block& b, void* data) {
     }
   if (inner > 0 && kernel.copies && (turned(kernel, b) || repeated(kernel, b))) return;
   if (inner > 0 && (lengthened(kernel, b, data) || crosswise(kernel, b, data))) return;
+  if (inner > 0 && kernel.copies && moved(kernel, b)) return;
   auto call = [&](char* const* p, const npy_intp*) {
     char* args[kMaxOperands];  // some loops move their argument pointers
     for (int k = 0; k < b.nop; ++k) args[k] = p[k];
