@@ -218,6 +218,22 @@ def test_numpys_list_of_functions_is_covered():
     assert {os.path.basename(w.filename) for w in caught} == {os.path.basename(__file__)}
 
 
+@asynchronous
+def test_singles_are_drawn_at_once():
+    ours, numpys = la.random.default_rng(3), np.random.default_rng(3)
+    before = gil_ops()
+    for name in ("random", "standard_normal", "standard_exponential"):
+        for size in (None, 3, (40, 5), 3000):
+            for dtype in ("f4", np.float32, np.float64):
+                want = getattr(numpys, name)(size, dtype=dtype)
+                same(getattr(ours, name)(size, dtype=dtype), want)
+                same(getattr(ours, name)(size, dtype), getattr(numpys, name)(size, dtype))
+    same(ours.standard_gamma(2.5, 7, np.float32), numpys.standard_gamma(2.5, 7, np.float32))
+    assert gil_ops() == before
+    with pytest.raises(TypeError, match="Unsupported dtype"):
+        ours.random(3, dtype="i4")
+
+
 def test_other_dtypes_and_outputs_are_the_same_stream():
     la.random.seed(4)
     np.random.seed(4)

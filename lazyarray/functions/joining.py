@@ -251,6 +251,8 @@ def _sequence(arrays: Any) -> list[Any]:
 
 def _is_count(indices_or_sections: Any) -> bool:
     """Whether it says how many parts, not where to cut."""
+    if type(indices_or_sections) in (int, list, tuple):
+        return type(indices_or_sections) is int
     if isinstance(indices_or_sections, str):
         raise TypeError(f"indices_or_sections is a number or indices, not {indices_or_sections!r}")
     return not np.ndim(indices_or_sections)

@@ -111,7 +111,9 @@ def clip(
         return op.positive(x, out=to) if high is None else op.minimum(x, high, out=to)
     if high is None:
         return op.maximum(x, low, out=to)
-    found = clamp(x, low, high)
+    found = clamp(x, low, high, to if isinstance(to, Tensor) else None)
+    if found is to:
+        return found
     return writable(found) if to is Ellipsis else deliver(found, to, "clip", broadcasts=True)
 
 

@@ -231,8 +231,8 @@ def _moment(
     axes = normalize_axes(axis, x.ndim)
     count = _count(x.shape, axes)
     given = dtype_of(dtype)
-    if where is middle is out is None and count and (given is None or given == x.dtype):
-        whole = given is None and x.dtype.kind in "biu"
+    whole = x.dtype.kind in "biu" and (given is None or given == np.float64)
+    if where is middle is out is None and count and (given is None or given == x.dtype or whole):
         if name == "mean" and (x.dtype.char in "fdFD" or whole):
             return _mean(x, axes, count, keepdims)
         if name != "mean" and (x.dtype.char in "fd" or whole) and count > more["ddof"]:
@@ -243,7 +243,8 @@ def _moment(
     if where is not None:
         if not isinstance(where, (Tensor, np.ndarray)):
             where = np.asarray(where, np.bool_)
-        np.broadcast_to(np.broadcast_to(True, where.shape), x.shape)  # NumPy's error, if any
+        if where.shape != x.shape:
+            np.broadcast_to(np.broadcast_to(True, where.shape), x.shape)  # NumPy's error, if any
         where = mask_of(where, x.device)
     others = {k: v for k, v in (("mean", middle), ("where", where)) if v is not None}
     inputs = [x, *[asarray(v, x.device) for v in others.values()]]

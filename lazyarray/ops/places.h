@@ -72,12 +72,7 @@ void pick_as(char* out, const char* base, const Places& p, const Layout& l) {
   });
 }
 inline void pick_places(npy_intp size, char* out, const char* base, const Places& p, const Layout& l) {
-  if (size == 8) return pick_as<int64_t>(out, base, p, l);
-  if (size == 4) return pick_as<int32_t>(out, base, p, l);
-  if (size == 1) return pick_as<int8_t>(out, base, p, l);
-  by_blocks(p, l, [&](npy_intp first, npy_intp m, const npy_intp* offsets) {
-    for (npy_intp i = 0; i < m; ++i) std::memcpy(out + (first + i) * size, base + offsets[i], size);
-  });
+  of_size(static_cast<int>(size), [&](auto item) { pick_as<decltype(item)>(out, base, p, l); });
 }
 
 // In order: of several values for one place the last one stays. `each`: from value to value, 0: one for all.
@@ -97,12 +92,7 @@ void store_as(char* base, const char* values, npy_intp each, const Places& p, co
 }
 inline void store_places(npy_intp size, char* base, const char* values, npy_intp each, const Places& p,
                          const Layout& l) {
-  if (size == 8) return store_as<int64_t>(base, values, each, p, l);
-  if (size == 4) return store_as<int32_t>(base, values, each, p, l);
-  if (size == 1) return store_as<int8_t>(base, values, each, p, l);
-  by_blocks(p, l, [&](npy_intp first, npy_intp m, const npy_intp* offsets) {
-    for (npy_intp i = 0; i < m; ++i) std::memcpy(base + offsets[i], values + (first + i) * each, size);
-  });
+  of_size(static_cast<int>(size), [&](auto item) { store_as<decltype(item)>(base, values, each, p, l); });
 }
 
 template <class T>

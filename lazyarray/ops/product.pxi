@@ -390,10 +390,10 @@ cdef int put_branch(char* to, object value, int code) except -1:
     return 0
 
 
-cdef Tensor ternary(Kernel* k, list operands, bint wraps):
+cdef Tensor ternary(Kernel* k, list operands, bint wraps, Tensor into=None):
     """A new array of an elementwise instruction on three tensors or scalars, the first a tensor.
 
-    Each is cast to the kernel's dtype; ``wraps``: a Python integer that doesn't fit, too.
+    Or ``into``, if it has the result's shape and dtype, and nothing is to follow what is written there. Each is cast to the kernel's dtype; ``wraps``: a Python integer that doesn't fit, too.
     """
     cdef const View* views[4]
     cdef Layout space
@@ -407,12 +407,19 @@ cdef Tensor ternary(Kernel* k, list operands, bint wraps):
             same_device(first, t)
             views[i] = &t.v  # the output is laid out like what was given, not like its cast
     broadcast(views, 3, &space)
-    cdef Tensor out = output_like(&space, k.dtypes[3], 3, views, first.v.device())
+    cdef bint new = into is None or into.v.dtype != k.dtypes[3] or not into.v.layout.same_shape(space) \
+        or unwritable(into) or recording() or not (into.v.device() == first.v.device())
+    cdef Tensor out = output_like(&space, k.dtypes[3], 3, views, first.v.device()) if new else into
     for i in range(3):
-        if views[i] is not NULL and views[i].dtype != k.dtypes[i]:
-            t = cast(operands[i], k.dtypes[i])
-            casts.append(t)
-            views[i] = &t.v
+        if views[i] is NULL:
+            continue
+        t = operands[i]
+        if t.v.dtype != k.dtypes[i]:
+            t = cast(t, k.dtypes[i])
+        elif not new:
+            t = apart(t, out)
+        casts.append(t)
+        views[i] = &t.v
     views[3] = &out.v
     cdef Instr* instr = recorder().begin(k, 3, 1)
     try:
@@ -426,7 +433,7 @@ cdef Tensor ternary(Kernel* k, list operands, bint wraps):
     except BaseException:
         recorder().give_back(instr)
         raise
-    emit_elementwise(instr, &space, views, True)
+    emit_elementwise(instr, &space, views, new or covers_chunk(&out.v))
     return out
 
 
@@ -468,8 +475,11 @@ def select(condition, x, y):
 cdef dict _clip_kernels = {}
 
 
-def clamp(Tensor x not None, low, high):
-    """``clip(x, low, high)`` by the loops of NumPy's ufunc; the limits are scalars or arrays."""
+def clamp(Tensor x not None, low, high, Tensor into=None):
+    """``clip(x, low, high)`` by the loops of NumPy's ufunc; the limits are scalars or arrays.
+
+    ``into`` itself, if it could be written; else a new array.
+    """
     operands, kinds = [x], [np_dtype(x.v.dtype)]
     for limit in (plain(low), plain(high)):
         kind = kind_of(limit)
@@ -489,4 +499,5 @@ def clamp(Tensor x not None, low, high):
         found = _Kernel.__new__(_Kernel)
         (<_Kernel>found).k = k
         _clip_kernels[key] = found
-    return returned(ternary((<_Kernel>found).k, operands, False))
+    t = ternary((<_Kernel>found).k, operands, False, into)
+    return t if t is into else returned(t)

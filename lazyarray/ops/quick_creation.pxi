@@ -198,8 +198,7 @@ cdef Tensor filled(Tensor t, object value):
         for i in range(1, t.v.layout.size()):
             (<int64_t*>p)[i] = number
     else:
-        for i in range(1, t.v.layout.size()):
-            memcpy(p + i * size, p, size)
+        repeat_first(p, size, t.v.layout.size())
     return written(t)
 
 

@@ -1,6 +1,11 @@
 # Native ways of small arrays made of others' elements: repeated, inserted, left out, each once. None for anything else.
 
 
+cdef extern from "lazy/cpu/expand.h" namespace "lazyarray" nogil:
+    void repeat_first(char*, npy_intp, npy_intp)
+    void repeat_blocks(int, npy_intp, const char*, npy_intp, npy_intp, char*)
+
+
 cdef object quick_append(PyObject** args, Py_ssize_t n):
     """A small vector with a number, or another one, after it."""
     cdef Tensor t = first_array(args) if n == 2 or n == 3 and <object>args[2] is None else None, out
@@ -20,23 +25,31 @@ cdef object quick_append(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_repeat(PyObject** args, Py_ssize_t nargs):
-    """The elements of an array, each as often as a number says."""
+    """The elements of an array, or its entries along an axis, each as often as a number says."""
     cdef Tensor t = first_array(args) if nargs == 2 or nargs == 3 else None, out
-    cdef npy_intp i, k, times = 0, n
-    if nargs == 3 and (t is None or <object>args[2] is not None and
-                       (t.v.layout.ndim != 1 or axis_of(<object>args[2], 1) != 0)):
-        return None
+    cdef npy_intp shape[kMaxDims]
+    cdef npy_intp i, nbytes, times = 0
+    cdef int axis = 0, ndim = 1
     if t is None or type(<object>args[1]) is not int or not index_of(<object>args[1], &times) \
-            or not 0 <= times <= _VECTOR or t.v.itemsize() != 8 or not contiguous(t) \
-            or not t.v.near():
+            or not 0 <= times <= _DIRECT_LENGTH or not is_ready(t, True) or not t.v.layout.size():
         return None
-    n = t.v.layout.size() * times
-    out = small_array(t.v.dtype, 1, &n)
+    nbytes = t.v.itemsize()
+    if nargs == 2 or <object>args[2] is None:
+        shape[0] = t.v.layout.size()
+    else:
+        ndim = t.v.layout.ndim
+        axis = axis_of(<object>args[2], ndim)
+        if axis < 0:
+            return None
+        memcpy(shape, t.v.layout.shape(), ndim * sizeof(npy_intp))
+        for i in range(axis + 1, ndim):
+            nbytes *= shape[i]
+    shape[axis] *= times
+    out = small_array(t.v.dtype, ndim, shape, True)
     if out is None:
         return None
-    for i in range(t.v.layout.size()):
-        for k in range(times):
-            (<int64_t*>out.v.chunk.data)[i * times + k] = (<int64_t*>(t.v.elements()))[i]
+    repeat_blocks(<int>t.v.itemsize(), nbytes, t.v.elements(), t.v.layout.size() * t.v.itemsize() // nbytes, times,
+                  out.v.chunk.data)
     return written(out)
 
 
@@ -44,7 +57,7 @@ cdef object quick_tile(PyObject** args, Py_ssize_t n):
     """A vector or a matrix, so many times along the last axis, or along two."""
     cdef Tensor t = first_array(args) if n == 2 else None, out
     cdef npy_intp[2] shape, times
-    cdef npy_intp i, j, nbytes, rows
+    cdef npy_intp i, nbytes, rows
     cdef int ndim
     cdef char* to
     if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t, True) or not t.v.layout.size():
@@ -68,10 +81,8 @@ cdef object quick_tile(PyObject** args, Py_ssize_t n):
     if out is None:
         return None
     to = out.v.chunk.data
-    for i in range(shape[0]):
-        for j in range(times[1]):
-            memcpy(to, t.v.elements() + i % rows * nbytes, nbytes)
-            to += nbytes
+    repeat_blocks(<int>t.v.itemsize(), nbytes, t.v.elements(), rows, times[1], to)
+    repeat_first(to, rows * times[1] * nbytes, times[0])
     return written(out)
 
 

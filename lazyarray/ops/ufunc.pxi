@@ -29,6 +29,13 @@ cdef enum:
     _FEW_BYTES = 8192  # on the stack
 
 
+cdef tuple common_shape(list shapes):
+    """To which these broadcast: most often they are alike. ValueError if they don't."""
+    if shapes and shapes.count(shapes[0]) == len(shapes):
+        return shapes[0]
+    return np.broadcast_shapes(*shapes)
+
+
 cdef tuple _OUT = ("out",), _OUT_WHERE = ("out", "where")
 
 
@@ -481,7 +488,7 @@ cdef class Ufunc(UfuncMethods):
         if "where" in kwargs:
             shapes.append(shape_tuple(&t.v))
         try:
-            shape = np.broadcast_shapes(*[shape_tuple(&(<Tensor>x).v) for x in tensors])
+            shape = common_shape([shape_tuple(&(<Tensor>x).v) for x in tensors])
         except ValueError:
             raise not_together(shapes) from None
         kinds = tuple([np_dtype((<Tensor>tensors[s.index]).v.dtype) if isinstance(s, _Slot)

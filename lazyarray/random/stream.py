@@ -453,7 +453,8 @@ _NEVER_AT_ONCE = frozenset(["bytes", "get_state", "set_state", "spawn", "random_
 def names_of(way: Any) -> list[str]:
     """The parameters of a stream's method that NumPy's has, too."""
     extra = {"self", "out", "method", "dtype", "ctx", "device"}
-    if way.__name__ in ("randint", "integers"):
+    # The module's functions cast to any dtype; NumPy's older ones draw float64.
+    if way.__name__ in ("randint", "integers") or way.__qualname__.startswith("Generator."):
         extra.remove("dtype")
     by_place, several, alone = parameters_of(way)
     return [name for name in (*by_place, *several, *alone) if name not in extra]

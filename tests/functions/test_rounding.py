@@ -163,6 +163,31 @@ def test_clip_in_place(dtype):
         la.clip(fixed, 0, 0.5, out=fixed)
 
 
+def test_clip_writes_its_output_itself():
+    x, out = la.arange(300_000.0), la.empty(300_000)
+    la.waitall()
+    with figures(age_ns=1e15):
+        la.clip(x, 5, 900, out=out).wait_to_read()
+        assert "segment: 1 instruction " in str(la.explain())
+    same(out, np.clip(np.arange(300_000.0), 5, 900))
+
+
+def test_clip_into_what_it_reads():
+    base = np.random.default_rng(0).normal(size=(60, 70))
+    parts = [np.s_[1:], np.s_[:-1], np.s_[::-1], np.s_[:, 3:60], np.s_[:, 10:67]]
+    for one in parts:
+        for other in parts:
+            if base[one].shape != base[other].shape:
+                continue
+            host, array = base.copy(), la.array(base)
+            np.clip(host[one], -1, host[other], out=host[other])
+            la.clip(array[one], -1, array[other], out=array[other])
+            same(array, host)
+            np.clip(host[one], host[other], 0.5, out=host[one])
+            la.clip(array[one], array[other], 0.5, out=array[one])
+            same(array, host)
+
+
 def test_clip_takes_its_output_in_a_tuple(direct):
     for limits in ((1, 2), (1, None), (None, 2)):
         out = la.zeros(4)

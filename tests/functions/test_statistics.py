@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray.lazy._lazy import gil_ops
 
-from ..ops.compare import check
+from ..ops.compare import check, same
 from .samples import AXES, BASES, FLOATS, INTS
 
 pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
@@ -132,3 +133,18 @@ def test_the_output_of_an_integer_dtype_may_hold_floats(name):
         if name == "std":
             with pytest.raises(TypeError):
                 xp.std(xp.array(values), axis=0, dtype=int)
+
+
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+@pytest.mark.parametrize("dtype", ["?", "i1", "u4", "i8"])
+def test_integers_in_their_own_dtype_by_name(name, dtype):
+    """float64 is what they are added in anyhow: it goes the same way."""
+    x = (np.arange(12_000) * 7 % 100).astype(dtype).reshape(120, 100)
+    for a in (la.array(x), la.array(x) | la.zeros((), dtype)):
+        for axis in (None, 0, 1):
+            calls = []
+            for given in (None, "f8", float, np.float64):
+                before = gil_ops()
+                same(getattr(la, name)(a, axis, given), getattr(np, name)(x, axis, given))
+                calls.append(gil_ops() - before)
+            assert len(set(calls)) == 1

@@ -37,3 +37,25 @@ def test_along_an_axis(axis):
             np.testing.assert_array_equal(
                 pending.asnumpy(), np.repeat(view(x + 1), times, axis) * 2
             )
+
+
+@pytest.mark.parametrize("dtype", there("?hfdDG"))
+@pytest.mark.parametrize("columns", [1, 2, 3, 7, 8, 9, 40])
+def test_rows_a_few_times(dtype, columns):
+    """Copies of rows, with few of them together: with and without what is done at the call."""
+    for rows in (1, 15, 16, 17, 300, 2100):
+        x = (np.arange(rows * columns) % 7).astype(dtype).reshape(rows, columns)
+        a = la.array(x)
+        for times in (0, 1, 2, 3, 5, 17):
+            for axis in (None, 0, 1, -2):
+                want = np.repeat(x, times, axis)
+                np.testing.assert_array_equal(la.repeat(a, times, axis).asnumpy(), want)
+            for reps in (times, (times, 1), (2, times), (times, 1, 3)):
+                np.testing.assert_array_equal(la.tile(a, reps).asnumpy(), np.tile(x, reps))
+                np.testing.assert_array_equal(la.tile(a.T, reps).asnumpy(), np.tile(x.T, reps))
+            want, ours = (
+                np.ones((rows, times, columns), dtype),
+                la.ones((rows, times, columns), dtype),
+            )
+            want[::-1, :, ::2], ours[::-1, :, ::2] = x[:, None, ::2], a[:, None, ::2]
+            np.testing.assert_array_equal(ours.asnumpy(), want)

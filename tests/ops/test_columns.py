@@ -139,3 +139,29 @@ def test_columns_run_at_once(layout, direct):
             before = _stats()["recorded"]
             eval(call, given)
             assert _stats()["recorded"] == before, call
+
+
+@pytest.mark.parametrize("dtype", "?bhilLqfdgFD")
+@pytest.mark.parametrize("name", ["equal", "not_equal", "less", "greater_equal"])
+def test_comparisons_of_mixed_orders(name, dtype):
+    """An operand that is read by steps is copied, some of it at a time."""
+    ours, numpys = getattr(la, name), getattr(np, name)
+    rng = np.random.default_rng(0)
+    for n in (1, 15, 16, 17, 100, 513, 1030):
+        x = rng.integers(0, 3, (3, n, 6)).astype(dtype)
+        if dtype in "fdg":
+            x[0, ::3] = np.nan
+        y = np.ascontiguousarray(x[::-1])
+        a, b = la.array(x), la.array(y)
+        with np.errstate(all="raise"), la.errstate(all="raise"):
+            same(ours(a[0].T, b[0].T.copy()), numpys(x[0].T, y[0].T.copy()))
+            same(ours(b[0].T.copy(), a[0].T), numpys(y[0].T.copy(), x[0].T))
+            same(ours(a[0, :, 0], b[0, :, 1].copy()), numpys(x[0, :, 0], y[0, :, 1].copy()))
+            same(ours(a[0, ::-1, 2], b[1, :, 1].copy()), numpys(x[0, ::-1, 2], y[1, :, 1].copy()))
+            same(ours(a[1, :, 2], 1), numpys(x[1, :, 2], 1))
+            same(ours(1, a[1, ::-1, 2]), numpys(1, x[1, ::-1, 2]))
+            same(ours(a[:, :, 0], b[:, :, 0].T.copy().T), numpys(x[:, :, 0], y[:, :, 0]))
+            out, want = la.zeros((n, 2), bool), np.zeros((n, 2), bool)
+            ours(a[0, :, 1], a[0, :, 0].copy(), out=out[:, 1])
+            numpys(x[0, :, 1], x[0, :, 0], out=want[:, 1])
+            same(out, want)

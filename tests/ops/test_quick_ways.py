@@ -597,3 +597,24 @@ def test_elements_by_a_mask(dtype, direct):
             same(a[la.array(mask)], x[mask])
             same(a[mask], x[mask])
             same(a[::-1][la.array(mask)], x[::-1][mask])
+
+
+@pytest.mark.parametrize("dtype", "?bhifdFD")
+def test_elements_of_all_sizes_are_filled_and_repeated(dtype, direct):
+    for shape in ((0,), (1,), (7,), (3000,), (40, 3), (3, 40), (5, 4, 3)):
+        x = (np.arange(np.prod(shape)) % 5).astype(dtype).reshape(shape)
+        check("full_like", x, 1)
+        check("ones_like", x)
+        same(la.ones(shape, dtype), np.ones(shape, dtype))
+        for times in (0, 1, 2, 5, 33):
+            for axis in (None, 0, -1, 2):
+                check("repeat", x, times, axis)
+                same_or_raises(lambda a, times=times, axis=axis: a.repeat(times, axis), x)
+            check("tile", x, times)
+            check("tile", x, (2, times))
+        if len(shape) == 1 and x.size:
+            k = np.arange(50) * 7 % x.size
+            check("take", x, k)
+            y, ours = x.copy(), la.array(x)
+            y[k], ours[la.array(k)] = np.arange(50).astype(dtype), la.arange(50).astype(dtype)
+            same(ours, y)

@@ -92,15 +92,38 @@ static bool lengthened(const Kernel& kernel, const Block& b, void* data) {
   return true;
 }
 
+// What `f` makes of the block with its longest axis in the place of the last one but one; false where that is the longest,
+// or where not all of the output lies apart.
+template <class F>
+static bool with_more_rows(const Block& b, F f) {
+  const int outer = b.ndim - 2;
+  int longest = outer;
+  for (int a = outer - 1; a >= 0 && b.strides[1][a] >= b.strides[1][a + 1] * b.shape[a + 1]; --a)
+    if (b.shape[a] > b.shape[longest]) longest = a;
+  if (longest == outer) return false;
+  npy_intp changed[3][kMaxDims];
+  const npy_intp* const given[] = {b.shape, b.strides[0], b.strides[1]};
+  for (int i = 0; i < 3; ++i) {
+    std::copy(given[i], given[i] + b.ndim, changed[i]);
+    std::swap(changed[i][longest], changed[i][outer]);
+  }
+  Block swapped = b;
+  swapped.shape = changed[0];
+  swapped.strides[0] = changed[1];
+  swapped.strides[1] = changed[2];
+  return f(swapped);
+}
+
 // Whether a copy or a cast has rows so short that a call for each would cost more than their elements (the channels of
 // pictures). Then a call has one place of many rows, some at a time, which stay in the cache.
 static bool crosswise(const Kernel& kernel, const Block& b, void* data) {
   constexpr npy_intp kLongest = 8, kFewest = 16, kAtOnce = 2048;  // elements of a row; rows
   const int inner = b.ndim - 1, outer = inner - 1;
   const npy_intp n = b.shape[inner], rows = b.shape[outer];
-  if (n >= kLongest || rows < kFewest || kernel.nin != 1 || !lies_apart(kernel, b) ||
+  if (n >= kLongest || kernel.nin != 1 || !lies_apart(kernel, b) ||
       kernel.fn != cast_loop(info(kernel.dtypes[0]).type_num, info(kernel.dtypes[1]).type_num))
     return false;
+  if (rows < kFewest) return with_more_rows(b, [&](const Block& swapped) { return crosswise(kernel, swapped, data); });
   const npy_intp steps[] = {b.strides[0][outer], b.strides[1][outer]};
   each(b, outer, [&](char* const* p, const npy_intp*) {
     for (npy_intp begin = 0; begin < rows; begin += kAtOnce) {
@@ -110,6 +133,53 @@ static bool crosswise(const Kernel& kernel, const Block& b, void* data) {
         for (int k = 0; k < 2; ++k) args[k] = p[k] + begin * steps[k] + i * b.strides[k][inner];
         kernel.fn(args, &count, steps, data);
       }
+    }
+  });
+  return true;
+}
+
+// Whether a copy's rows lie together in both memories; these are then moved, as a loop's call would do it.
+static bool moved(const Kernel& kernel, const Block& b) {
+  const int inner = b.ndim - 1, outer = inner - 1, size = info(kernel.dtypes[0]).size;
+  if (b.strides[0][inner] != size || b.strides[1][inner] != size) return false;
+  const npy_intp from_step = b.strides[0][outer], to_step = b.strides[1][outer], rows = b.shape[outer];
+  const size_t bytes = static_cast<size_t>(b.shape[inner] * size);
+  each(b, outer, [&](char* const* p, const npy_intp*) {
+    const char* from = p[0];
+    char* to = p[1];
+    for (npy_intp r = 0; r < rows; ++r, from += from_step, to += to_step) std::memmove(to, from, bytes);
+  });
+  return true;
+}
+
+// Whether a comparison reads one operand by steps. NumPy's loops have vector instructions only for what lies in a row:
+// that operand is copied so, some KB at a time, as NumPy's iterator does where orders are mixed. (`x.T == y`, 173 x 173
+// doubles, by steps and so: 32 and 14 us.)
+static bool compared_in_a_row(const Kernel& kernel, const Block& b, void* data) {
+  constexpr npy_intp kRoom = 4096, kFewest = 16;  // bytes; elements
+  const int inner = b.ndim - 1;
+  const npy_intp n = b.shape[inner];
+  if (n < kFewest || kernel.nin != 2 || b.nop != 3 || !kernel.any_order || kernel.dtypes[0] != kernel.dtypes[1] ||
+      info(kernel.dtypes[2]).kind != 'b' || b.strides[2][inner] != 1)
+    return false;
+  const DtypeInfo& dtype = info(kernel.dtypes[0]);
+  const npy_intp size = dtype.size;
+  npy_intp steps[3] = {b.strides[0][inner], b.strides[1][inner], 1};
+  const auto by_steps = [&](int k) { return steps[k] != size && steps[k] != 0; };
+  if (size < 4 || by_steps(0) == by_steps(1)) return false;
+  const int k = by_steps(0) ? 0 : 1;
+  const Loop copy = cast_loop(dtype.type_num, dtype.type_num);
+  const npy_intp copied[] = {steps[k], size};
+  steps[k] = size;
+  alignas(64) char room[kRoom];
+  each(b, inner, [&](char* const* p, const npy_intp*) {
+    for (npy_intp begin = 0; begin < n; begin += kRoom / size) {
+      const npy_intp count = std::min(kRoom / size, n - begin);
+      char* from[] = {p[k] + begin * copied[0], room};
+      copy(from, &count, copied, nullptr);
+      char* args[] = {p[0] + begin * steps[0], p[1] + begin * steps[1], p[2] + begin};
+      args[k] = room;
+      kernel.fn(args, &count, steps, data);
     }
   });
   return true;
@@ -131,6 +201,8 @@ static void call_loops(const Kernel& kernel, const Block& b, void* data) {
     }
   if (inner > 0 && kernel.copies && (turned(kernel, b) || repeated(kernel, b))) return;
   if (inner > 0 && (lengthened(kernel, b, data) || crosswise(kernel, b, data))) return;
+  if (inner > 0 && kernel.copies && moved(kernel, b)) return;
+  if (compared_in_a_row(kernel, b, data)) return;
   auto call = [&](char* const* p, const npy_intp*) {
     char* args[kMaxOperands];  // some loops move their argument pointers
     for (int k = 0; k < b.nop; ++k) args[k] = p[k];

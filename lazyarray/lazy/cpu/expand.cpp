@@ -142,6 +142,15 @@ void repeat_each(int size, const char* from, npy_intp n, npy_intp step, npy_intp
   });
 }
 
+void repeat_blocks(int size, npy_intp block, const char* from, npy_intp n, npy_intp times, char* to) {
+  if (times == 0) return;
+  if (block == size) return repeat_each(size, from, n, size, times, to);
+  for (npy_intp i = 0; i < n; ++i, from += block, to += block * times) {
+    std::memcpy(to, from, static_cast<size_t>(block));
+    repeat_first(to, block, times);
+  }
+}
+
 Expander::Expander(Plan& plan, const Stage& stage) : plan_(plan), stage_(stage) {
   for (const Instr* in : stage.instrs) {
     for (int k = in->nin; k < in->nop; ++k) writers_[in->ops[k].chunk]++;

@@ -52,6 +52,9 @@ void write_out(const Plan& plan, const Expansion& e, const char* from, npy_intp 
 // Copies each of `n` elements `times` times; those of one size, `step` bytes apart, to where they lie one after the other.
 void repeat_each(int size, const char* from, npy_intp n, npy_intp step, npy_intp times, char* to);
 
+// The same of blocks of elements, `block` bytes each, which lie one after the other.
+void repeat_blocks(int size, npy_intp block, const char* from, npy_intp n, npy_intp times, char* to);
+
 // Has the first `bytes` of `to` there `times` times, one after the other.
 void repeat_first(char* to, npy_intp bytes, npy_intp times);
 
