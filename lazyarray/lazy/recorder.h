@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "lazy/schedule.h"
@@ -105,17 +106,21 @@ class Recorder {
   // long as their plans are new each time, which costs more than a pass gains, there are still fewer: see in_vain().
   bool in_stretch(const Instr& in) {
     if (!compiles || in.cost_ns < policy.mid_ns || in.zeros || !in.kernel->code) return false;
-    if (stretch_ns_ >= policy.stretch_ns) return true;
+    if (stretch_ns_ >= policy.stretch_ns) return !awaits_round_ || begins_round(in);
     const int compiled = executor.runtime.compiled.load(std::memory_order_relaxed);
     stretch_ns_ += in.cost_ns;
     const int64_t one_of = compiled > 0 ? 1 : compiled == 0 ? policy.cold_stretches : policy.new_stretches;
-    if (stretch_ns_ >= policy.stretch_ns && ++stretches_ % one_of != 0) stretch_ns_ = 0;
+    if (stretch_ns_ < policy.stretch_ns) return false;
+    if (++stretches_ % one_of != 0) stretch_ns_ = 0;
+    awaits_round_ = one_of > 1;
+    site_before_ = 0;
     return false;
   }
   // After an op of this cost was recorded: whether a stretch has gone on for long enough with plans that are new each
   // time. It ends, once what is pending has run: as long as operands are pending, there is no other way.
   bool in_vain(double cost_ns) {
-    const bool serves = stretch_ns_ < policy.stretch_ns || executor.runtime.compiled.load(std::memory_order_relaxed) >= 0;
+    const bool serves = stretch_ns_ < policy.stretch_ns || awaits_round_ ||
+                        executor.runtime.compiled.load(std::memory_order_relaxed) >= 0;
     in_vain_ns_ = serves ? 0 : in_vain_ns_ + cost_ns;
     if (in_vain_ns_ < policy.flush_ns) return false;
     stretch_ns_ = in_vain_ns_ = 0;
@@ -206,6 +211,14 @@ class Recorder {
   std::mutex& push_order() { return push_mu_; }
 
  private:
+  // Whether an op is a round's first: a stretch from which the compiler is to learn begins with a round of a loop, if
+  // one begins soon. Where it began is a new plan else, each time.
+  bool begins_round(const Instr& in) {
+    const uint32_t site = interpreter().here(), before = std::exchange(site_before_, site);
+    stretch_ns_ += in.cost_ns;
+    awaits_round_ = site >= before && stretch_ns_ < kRound * policy.stretch_ns;
+    return !awaits_round_;
+  }
   // Whether what is open takes a GPU little more than the launches.
   bool is_small(const Device& d) const {
     const double small = 2 * policy.launch_ns * static_cast<double>(open_count_.load(std::memory_order_relaxed));
@@ -251,6 +264,9 @@ class Recorder {
   int64_t patient_until_ = 0;          // GIL: ... until then; then as many as at first
   static constexpr int64_t kPatient = 1'000'000'000;
   double stretch_ns_ = 0;  // GIL: the work of ops of mid_ns that ran at once since a value was asked for
+  static constexpr double kRound = 16;  // stretches of work in which a round begins, or none is awaited
+  bool awaits_round_ = false;  // GIL: ... enough of it, but the round has not begun
+  uint32_t site_before_ = 0;   // GIL: of the op before, while it is awaited
   double in_vain_ns_ = 0;  // GIL: what a stretch has recorded while plans were new each time
   int64_t stretches_ = 0;  // GIL
   Instr *open_ = nullptr, *last_ = nullptr;  // linked by `next`

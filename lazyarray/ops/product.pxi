@@ -393,7 +393,8 @@ cdef int put_branch(char* to, object value, int code) except -1:
 cdef Tensor ternary(Kernel* k, list operands, bint wraps, Tensor into=None):
     """A new array of an elementwise instruction on three tensors or scalars, the first a tensor.
 
-    Or ``into``, if it has the result's shape and dtype, and nothing is to follow what is written there. Each is cast to the kernel's dtype; ``wraps``: a Python integer that doesn't fit, too.
+    Or ``into``, if it has the result's shape and dtype, and nothing is to follow what is written there. Each is
+    cast to the kernel's dtype; ``wraps``: a Python integer that doesn't fit, too.
     """
     cdef const View* views[4]
     cdef Layout space

@@ -8,7 +8,7 @@ from lazyarray import engine
 from lazyarray.lazy._lazy import _set_policy, _stats
 from lazyarray.lazy.cpu.jit._tier import _set_jit
 
-from .fusing import figures, same
+from .fusing import explained, figures, same
 
 pytestmark = pytest.mark.host  # of what runs in the calling thread
 
@@ -115,6 +115,31 @@ def test_few_while_nothing_is_compiled():
     with figures(cold_stretches=10**9, new_stretches=10**9):  # the count goes on from test to test
         for _ in range(3):
             assert compared(lambda xp, u, i: float(u[1]) if i % 10 == 9 else 0.0) == 0
+
+
+def test_stretches_to_learn_from_begin_at_the_same_place_of_a_loop():
+    """They are the same plans so, and what they teach serves the next one."""
+    for n in range(6):  # plans that are new each time
+        (la.ones(50_000 + n) * 2.0 + 1.0).wait_to_read()
+    u, v = np.linspace(0.0, 1.0, 7000), np.linspace(1.0, 2.0, 7000)
+
+    def program(u, v):
+        for _ in range(60):
+            a = u * v
+            b = a - v
+            u = b + v
+        return u
+
+    begin = set()
+    for stretch_ns in range(20_000, 36_000, 2000):
+        x, y = la.array(u), la.array(v)
+        with figures(
+            stretch_ns=stretch_ns, new_stretches=2, cold_stretches=2, inline_ns=16000, flush_ns=1e15
+        ):
+            got = program(x, y)
+            begin.add(tuple(explained().stages[0][:3]))
+        same(got, program(u, v))
+    assert len(begin) == 1
 
 
 @pytest.mark.parametrize("size", [2499, 2500, 6249, 6250, 6251, 25_000, 25_001, 33_000])

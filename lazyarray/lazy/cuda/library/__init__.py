@@ -53,7 +53,7 @@ PYTHON: dict[str, Callable[..., None]] = dict.fromkeys(
     [
         *[name for name, join in JOINS.items() if not join.skips_nan],
         *running().values(),
-        *("mean", "var", "std", "count_nonzero", "round", "median"),
+        *("var", "std", "count_nonzero", "round", "median"),
         *CUPY,  # where a mask is true
         *("sort", "argsort", "partition", "argpartition", "lexsort"),
         *("argmax", "argmin", "searchsorted"),
