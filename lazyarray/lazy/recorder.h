@@ -111,8 +111,12 @@ class Recorder {
     stretch_ns_ += in.cost_ns;
     const int64_t one_of = compiled > 0 ? 1 : compiled == 0 ? policy.cold_stretches : policy.new_stretches;
     if (stretch_ns_ < policy.stretch_ns) return false;
-    if (++stretches_ % one_of != 0) stretch_ns_ = 0;
-    awaits_round_ = one_of > 1;
+    if (!round_missed_ && ++stretches_ % one_of != 0) {
+      stretch_ns_ = 0;
+      return false;
+    }
+    awaits_round_ = one_of > 1 && !round_missed_;
+    round_missed_ = false;
     site_before_ = 0;
     return false;
   }
@@ -127,7 +131,11 @@ class Recorder {
     return true;
   }
   // The program asks for a value, which is there or is waited for. GIL.
-  void asked() { stretch_ns_ = 0; }
+  void asked() {
+    stretch_ns_ = 0;
+    round_missed_ |= awaits_round_;
+    awaits_round_ = false;
+  }
 
   // Inline tier. A ready op that its pusher runs is still the engine's op: versions and errors
   // are kept as if a worker had run it.
@@ -266,6 +274,7 @@ class Recorder {
   double stretch_ns_ = 0;  // GIL: the work of ops of mid_ns that ran at once since a value was asked for
   static constexpr double kRound = 16;  // stretches of work in which a round begins, or none is awaited
   bool awaits_round_ = false;  // GIL: ... enough of it, but the round has not begun
+  bool round_missed_ = false;  // GIL: a value was asked for before it began: the next stretch has the same beginning as any
   uint32_t site_before_ = 0;   // GIL: of the op before, while it is awaited
   double in_vain_ns_ = 0;  // GIL: what a stretch has recorded while plans were new each time
   int64_t stretches_ = 0;  // GIL
