@@ -244,13 +244,24 @@ bool Fuser::conflicts(Instr* in, int stage) {
   return false;
 }
 
+Fuser::Entry& Fuser::enter(Instr* in, int k, int stage, bool open) {
+  int& head = entries_of(in->ops[k].chunk);
+  npy_intp low, high;
+  extent_of(*in, k, low, high);
+  Instr* const writer = head >= 0 ? entries_[head].writer : nullptr;
+  const int writer_op = head >= 0 ? entries_[head].writer_op : 0;
+  entries_.push_back({in, k, stage, head, in->writes(k), open, low, high, writer, writer_op});
+  head = static_cast<int>(entries_.size()) - 1;
+  return entries_.back();
+}
+
 void Fuser::note(Instr* in, int stage) {
   placed_.push_back(stage);
   const bool fused = stages_[stage].fused, open = fused && stages_[stage].form.opens(*in);
   for (int k = 0; k < in->nop; ++k) {
     Chunk* c = in->ops[k].chunk;
     if (!c) continue;
-    int& head = entries_of(c);
+    const int head = entries_of(c);
     const bool writes = in->writes(k);
     if (writes) notes_of(c).last_write = stage;
     // A walk that the stage is known to make needs no second entry: x += y a thousand times.
@@ -265,13 +276,7 @@ void Fuser::note(Instr* in, int stage) {
     if (known) {
       known->uses++;
     } else {
-      npy_intp low, high;
-      extent_of(*in, k, low, high);
-      Instr* const writer = head >= 0 ? entries_[head].writer : nullptr;
-      const int writer_op = head >= 0 ? entries_[head].writer_op : 0;
-      entries_.push_back({in, k, stage, head, writes, open && writes, low, high, writer, writer_op});
-      entries_of(c) = static_cast<int>(entries_.size()) - 1;
-      known = &entries_.back();
+      known = &enter(in, k, stage, open && writes);
     }
     if (!writes) continue;
     known->last_write = in->index;

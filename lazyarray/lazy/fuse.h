@@ -110,6 +110,9 @@ class Fuser {
 
   bool conflicts(Instr* in, int stage);
 
+  // Lists one more way in which a stage walks a chunk, that of an operand.
+  Entry& enter(Instr* in, int k, int stage, bool open);
+
   void note(Instr* in, int stage);
 
   // See sink.cpp.

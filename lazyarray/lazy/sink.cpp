@@ -27,7 +27,10 @@ struct Fuser::Met {
   Instr* maker = nullptr;  // the only writer, which is in the earlier stage
 };
 
-static int64_t result_bytes(Instr& in) { return reach(in, in.nin); }
+// Whether all that it does is to write one array anew, element by element.
+static bool makes_one(const Instr& in) {
+  return in.kernel->kind == Kernel::ELEMENTWISE && in.nop == in.nin + 1 && in.overwritten(in.nin);
+}
 
 void Fuser::sink(const std::vector<Instr*>& segment) {
   const auto passes = std::count_if(stages_.begin(), stages_.end(), [](const Stage& s) { return s.fused && s.merged_into < 0; });
@@ -40,7 +43,7 @@ void Fuser::sink(const std::vector<Instr*>& segment) {
     if (to < 0) continue;
     sinking_.clear();
     sunk_ = stages_[to].form;
-    if (price_of_sinking(in, to, 0) > 2 * result_bytes(*in)) continue;
+    if (price_of_sinking(in, to, 0) > 2 * reach(*in, in->nin)) continue;
     for (Instr* each : sinking_) move(each, to);
     stages_[to].form = sunk_;
     moved = true;
@@ -52,7 +55,7 @@ void Fuser::sink(const std::vector<Instr*>& segment) {
 
 // The stage, a later pass, whose elementwise reads are the only uses of an instruction's result; -1 if there is none.
 int Fuser::later_reader_of(Instr& in) {
-  if (in.kernel->kind != Kernel::ELEMENTWISE || in.nop != in.nin + 1 || !in.overwritten(in.nin)) return -1;
+  if (!makes_one(in)) return -1;
   Chunk* const c = in.ops[in.nin].chunk;
   const int from = resolve(placed_[in.index]);
   int head = entries_of(c);
@@ -79,26 +82,17 @@ int Fuser::later_reader_of(Instr& in) {
 }
 
 // The bytes that are moved more if an instruction runs in `to`, its result aside; kNever if it can't run there. What goes
-// with it is in sinking_, and sunk_ has room for it.
+// with it is added to sinking_, and sunk_ has room for it: who won't have it moved puts both back.
 int64_t Fuser::price_of_sinking(Instr* in, int to, int depth) {
   const int from = resolve(placed_[in->index]);
-  const Form before = sunk_;
-  if (in->size() != sunk_.size || !sunk_.add(*in)) {
-    sunk_ = before;
-    return kNever;
-  }
-  const size_t mark = sinking_.size();
+  if (in->size() != sunk_.size || !sunk_.add(*in)) return kNever;
   sinking_.push_back(in);
   int64_t bytes = 0;
   for (int k = 0; k < in->nin; ++k) {
     Chunk* const c = in->ops[k].chunk;
     if (!c) continue;
     Met met;
-    if (!look(*in, k, from, to, met)) {
-      sinking_.resize(mark);
-      sunk_ = before;
-      return kNever;
-    }
+    if (!look(*in, k, from, to, met)) return kNever;
     int mine = 0, first = k;  // operands of this instruction that are the same: x * x
     for (int j = in->nin - 1; j >= 0; --j)
       if (in->ops[j].chunk == c && same_walk(span_of(*in, j), span_of(*in, k))) mine++, first = j;
@@ -110,12 +104,10 @@ int64_t Fuser::price_of_sinking(Instr* in, int to, int depth) {
     } else if (met.here > mine + 1) {  // others in the earlier stage read it, so that it goes through memory
       bytes += 2 * size;
     } else {
-      Instr& maker = *met.maker;
-      const bool may = depth < kDeep && maker.kernel->kind == Kernel::ELEMENTWISE && maker.nop == maker.nin + 1 &&
-                       maker.overwritten(maker.nin);
+      const bool may = depth < kDeep && makes_one(*met.maker);
       const Form without = sunk_;
       const size_t end = sinking_.size();
-      const int64_t follows = may ? price_of_sinking(&maker, to, depth + 1) : kNever;
+      const int64_t follows = may ? price_of_sinking(met.maker, to, depth + 1) : kNever;
       if (follows > 2 * size) {
         sinking_.resize(end);
         sunk_ = without;
@@ -174,15 +166,8 @@ void Fuser::move(Instr* in, int to) {
       continue;
     }
     if (Entry* const old = entry_like(*in, k, from)) old->uses--;
-    if (Entry* const known = entry_like(*in, k, to)) {
-      known->uses++;
-      continue;
-    }
-    npy_intp low, high;
-    span_of(*in, k).extent(low, high);
-    const int head = entries_of(c);
-    entries_.push_back({in, k, to, head, false, false, low, high, nullptr, 0});
-    entries_of(c) = static_cast<int>(entries_.size()) - 1;
+    if (Entry* const known = entry_like(*in, k, to)) known->uses++;
+    else enter(in, k, to, false);
   }
   placed_[in->index] = to;
 }

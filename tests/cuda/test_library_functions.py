@@ -58,10 +58,8 @@ def test_functions(function, shapes, dtype):
 
 @pytest.mark.parametrize("dtype", list("FD"))
 def test_moments_of_complex_numbers(dtype):
-    x, close = (
-        numbers(4, 5, dtype=dtype),
-        1e-4 if dtype == "F" else 1e-12,
-    )  # of reals, they are composed of sums
+    x = numbers(4, 5, dtype=dtype)  # of reals, they are composed of sums
+    close = 1e-4 if dtype == "F" else 1e-12
     check(lambda a: la.var(a, (0, 1), ddof=1, keepdims=True), x, kind="python", close=close)
     check(lambda a: la.std(a.T, 0), x, kind="python", close=close)
 
