@@ -144,6 +144,13 @@ def direct(request: pytest.FixtureRequest) -> Iterator[bool]:
     _set_policy("direct_bytes", 0)
 
 
+@pytest.fixture
+def asked() -> Iterator[None]:
+    """No worker takes what is recorded before it is asked for, however long the test is held up."""
+    with figures(age_ns=1e15, call_age_ns=1e15):
+        yield
+
+
 @pytest.fixture(params=["alone", "shared"])
 def crew(request: pytest.FixtureRequest) -> Iterator[None]:
     """What is recorded runs on one thread, or is shared by several however small it is."""

@@ -57,7 +57,7 @@ def blocks(path):
     os.environ.get("LAZYARRAY_ENGINE_TYPE") == "NaiveEngine", reason="errors come at the call"
 )
 @pytest.mark.parametrize("path", list(filter(blocks, PAGES)), ids=place)
-def test_code_of_the_pages_runs(path, tmp_path, monkeypatch):
+def test_code_of_the_pages_runs(path, tmp_path, monkeypatch, asked):
     """The blocks of a page run in order and share their names; with prompts they show results."""
     monkeypatch.chdir(tmp_path)  # some write files
     names, parser, report = {}, doctest.DocTestParser(), []

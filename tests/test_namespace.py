@@ -62,7 +62,7 @@ def documented(name):
 
 @pytest.mark.parametrize("name", MODULES)
 @pytest.mark.host  # the texts are a CPU's
-def test_doctests(name, tmp_path, monkeypatch):
+def test_doctests(name, tmp_path, monkeypatch, asked):
     monkeypatch.chdir(tmp_path)  # some write files
     if name.startswith("lazyarray.dask"):
         pytest.importorskip("dask.array", reason="Dask is not installed")
