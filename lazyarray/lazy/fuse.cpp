@@ -103,9 +103,15 @@ std::vector<Stage>& Fuser::cut(const std::vector<Instr*>& segment, uint64_t plan
   sink(segment);
   // What is moved round is there before all else of a pass, which writes nothing of what that reads: so what computes
   // is one chain.
-  for (Stage& s : stages_)
-    if (s.instrs.size() > 1)
-      std::stable_partition(s.instrs.begin(), s.instrs.end(), [](Instr* in) { return in->kernel->kind == Kernel::ROLL; });
+  for (Stage& s : stages_) {
+    if (s.instrs.size() < 2) continue;
+    std::stable_partition(s.instrs.begin(), s.instrs.end(), [](Instr* in) { return in->kernel->kind == Kernel::ROLL; });
+    if (s.form.open == Form::TREE) continue;  // on several axes it is slower
+    for (Instr* in : s.instrs) {
+      if (in->kernel->kind != Kernel::ROLL) break;
+      refine(s.form.axes, s.form.axes.n, in->ndim, in->shape());  // or it is copied
+    }
+  }
   return stages_;
 }
 

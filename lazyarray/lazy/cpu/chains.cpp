@@ -12,6 +12,9 @@ namespace {
 // never the same is never compiled.
 constexpr int kLongest = 256, kRound = 32;
 
+// Elements, on average, between two places of an axis at which something turned begins anew: of fewer a copy is as cheap.
+constexpr npy_intp kPiece = 16;
+
 // One chain while it grows.
 class Finder {
  public:
@@ -42,6 +45,9 @@ class Finder {
   bool begins_round(int m) const;
   int read(int m, int k);  // a place of the chain; -1: there are too many
   int place(int m, int k, bool written);
+  // Has the loop read what is turned where it is, if it is there to be cut where that begins anew: the axes that are cut
+  // within a tile, a bit each.
+  uint32_t read_turned();
   // Whether what was written there is needed after the members before `end`.
   bool outlives(const Value& v, int end) const;
   // The first place that is a sum.
@@ -76,6 +82,7 @@ int Finder::place(int m, int k, bool written) {
   Place p{m, k, written};
   const Member& member = plan_.members[m];
   p.in_place = steps_[m].in_place >> k & 1;
+  if (!written && member.expanded[k] >= 0) p.turn = plan_.expansions[member.expanded[k]].turn;
   const npy_intp* const outer = p.in_place ? plan_.expansions[member.expanded[k]].outer
                                 : !plan_.walk.n ? member.outer[k]
                                 : operand_in_memory(member, k) ? steps_[m].of[k]
@@ -155,6 +162,35 @@ bool Finder::begins_round(int m) const {
   return m > 0 && stage_.instrs[m]->site < stage_.instrs[m - 1]->site;
 }
 
+uint32_t Finder::read_turned() {
+  int cuts[kAxes] = {};
+  auto each_axis = [&](const Place& p, auto f) {
+    for (int a : plan_.turns[p.turn].axis)
+      if (a >= plan_.cut) f(a);
+  };
+  for (const Place& p : chain_.places)
+    if (p.turn >= 0) each_axis(p, [&](int a) { cuts[a]++; });
+  uint32_t cut = 0;
+  for (Place& p : chain_.places) {
+    if (p.turn < 0) continue;
+    bool pays = chain_.sums == Sums::NONE;
+    each_axis(p, [&](int a) {
+      npy_intp elements = 1;
+      for (int i = a; i < chain_.level; ++i) elements *= plan_.axes.shape[i];
+      pays &= elements >= kPiece * (cuts[a] + 1);
+    });
+    if (!pays) {
+      p.turn = -1;
+      continue;
+    }
+    each_axis(p, [&](int a) { cut |= 1u << a; });
+    p.member = plan_.turns[p.turn].member;
+    p.op = 0;
+    std::copy(steps_[p.member].of[0], steps_[p.member].of[0] + kAxes, p.outer);
+  }
+  return cut;
+}
+
 int Finder::grow(int begin) {
   chain_ = Chain();
   chain_.begin = begin;
@@ -172,7 +208,9 @@ int Finder::grow(int begin) {
     if (steps_[m].level != chain_.level || !stage_.instrs[m]->kernel->code || !add(m)) break;
   }
   chain_.end = m;
-  if (instructions_ < 2) return begin + 1;
+  const bool turned = std::any_of(chain_.places.begin(), chain_.places.end(), [](const Place& p) { return p.turn >= 0; });
+  if (instructions_ < (turned ? 1 : 2)) return begin + 1;
+  const uint32_t apart = read_turned();
   // What is written: memory, and temporaries that somebody needs later.
   std::vector<std::string> outputs;
   for (const Value& v : values_) {
@@ -230,7 +268,7 @@ int Finder::grow(int begin) {
         for (int a = walk.n - 2; a < walk.n; ++a) chain_.nest.append(walk.shape[a], a, count, steps);
         break;
       }
-      chain_.nest.set(plan_.axes, plan_.cut, chain_.level, count, steps);
+      chain_.nest.set(plan_.axes, plan_.cut, chain_.level, count, steps, apart);
       chain_.nest.lengthen(count, plan_.length, 8);
   }
   const int inner = chain_.nest.n - 1;

@@ -11,7 +11,8 @@ namespace {
 // elements. Loops that are not so many times longer gain nothing.
 constexpr npy_intp kShortCalls = 64, kShortCompiled = 8, kLonger = 4;
 constexpr size_t kMost = 16;  // of a plan: each takes its place in the caches
-static_assert(kMost <= 32, "Pass has a bit for each");
+constexpr size_t kTurns = 32;  // ... which these have anyhow
+static_assert(kMost + kTurns <= 64, "Pass has a bit for each");
 
 // Each of `n` elements, which lie one after the other, a few times.
 template <int times, class T>
@@ -176,10 +177,10 @@ npy_intp Expander::innermost(const Instr& in, const MemberSteps& mine, int out) 
 int Expander::share(const Expansion& e, int level) {
   std::vector<Expansion>& all = plan_.expansions;
   for (size_t i = 0; i < all.size(); ++i)
-    if (all[i].walk == e.walk && all[i].item == e.item && all[i].nest == e.nest &&
+    if (all[i].turn < 0 && all[i].walk == e.walk && all[i].item == e.item && all[i].nest == e.nest &&
         std::equal(e.outer, e.outer + kAxes, all[i].outer))
       return static_cast<int>(i);
-  if (all.size() == kMost) return -1;
+  if (all.size() - plan_.turns.size() == kMost) return -1;
   all.push_back(e);
   all.back().to = plan_.scratch_for(level, e.item);
   return static_cast<int>(all.size()) - 1;
@@ -231,6 +232,21 @@ bool Expander::expand(int number, Member& m, MemberSteps& mine) {
   m.nest.set(plan_.axes, plan_.cut, mine.level, in.nop, steps);
   m.nest.lengthen(in.nop, plan_.length, kShortRow);
   return true;
+}
+
+void Expander::put_off(int number, Member& m) {
+  Instr& in = *stage_.instrs[number];
+  Turn turn{number};
+  if (!tier().on || plan_.walk.n || plan_.turns.size() == kTurns || !stays(in.ops[1].chunk)) return;
+  if (!find_turn(in, plan_.axes, turn)) return;
+  Expansion e;
+  e.turn = static_cast<int>(plan_.turns.size());
+  e.from = e.to = m.where[1];
+  e.still = false;
+  m.expanded[1] = static_cast<int8_t>(plan_.expansions.size());
+  turned_[in.ops[1].chunk] = m.expanded[1];
+  plan_.turns.push_back(turn);
+  plan_.expansions.push_back(e);
 }
 
 bool Expander::expand_line(int number, Member& m, MemberSteps& mine) {

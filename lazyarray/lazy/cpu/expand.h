@@ -25,6 +25,14 @@ class Expander {
   // its operands that don't step evenly, or none.
   bool expand_line(int number, Member& member, MemberSteps& mine);
 
+  // Has what a roll gives written out when somebody needs it, if compiled loops can do without: `member` says where.
+  void put_off(int number, Member& member);
+  // The expansion that such a temporary is, or -1.
+  int turned(const Chunk* c) const {
+    const auto found = turned_.find(c);
+    return found == turned_.end() ? -1 : found->second;
+  }
+
  private:
   // Whether an element's bits are the same with other steps: not of casts, of numbers that the dtype can't hold.
   static bool any_steps(const Kernel& kernel) { return kernel.any_order && !kernel.casts_range; }
@@ -42,7 +50,7 @@ class Expander {
 
   Plan& plan_;
   const Stage& stage_;
-  std::unordered_map<const Chunk*, int> writers_;
+  std::unordered_map<const Chunk*, int> writers_, turned_;
   bool sums_rows_ = false;  // so compiled loops go row by row anyhow
 };
 

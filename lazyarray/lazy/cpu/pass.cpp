@@ -105,7 +105,7 @@ void Pass::work(bool& claimed) {
     }
   Spot spot;
   spot.scratch = scratch;
-  const uint32_t still = plan_.still();
+  const uint64_t still = plan_.still();
   for (bool mine = false; !Engine::called_away(); mine = true) {
     const npy_intp task = next_.fetch_add(1, std::memory_order_relaxed);
     if (task >= plan_.tasks) break;
@@ -188,21 +188,25 @@ void Pass::tile(npy_intp t, const Pointers* begin, int* flags, Spot& spot) {
         continue;
       }
     }
-    if (!runs_[m] || p.members[m].role == Member::NOTHING) continue;
+    if (!runs_[m] || p.members[m].role == Member::NOTHING || p.put_off(p.members[m])) continue;
     ahead.fetch();
     step(m, begin, spot, flags);
   }
 }
 
-void Pass::expand(size_t m, int k, Spot& spot) const {
+void Pass::expand(size_t m, int k, Spot& spot) {
   const int i = plan_.members[m].expanded[k];
   if (i < 0 || spot.written_out >> i & 1) return;
+  spot.written_out |= uint64_t{1} << i;
   const Expansion& e = plan_.expansions[i];
+  if (e.turn >= 0) {
+    const int roll = plan_.turns[e.turn].member;
+    return line(roll, plan_.members[roll], {{base_[roll * kPassOps], spot.scratch + e.to}}, spot);
+  }
   const char* from = origin(m, k, spot);
   for (int a = 0; a <= plan_.cut; ++a) from += spot.index[a] * e.outer[a];
   const npy_intp begin = plan_.walk.n ? spot.index[0] : 0;
   write_out(plan_, e, from, begin, e.still ? plan_.length : spot.length, spot.scratch + e.to);
-  spot.written_out |= 1u << i;
 }
 
 void Pass::step(size_t m, const Pointers* begin, Spot& spot, int* flags) {

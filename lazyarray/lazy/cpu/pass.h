@@ -90,7 +90,7 @@ class Pass {
     npy_intp index[kAxes];
     npy_intp length;
     char* scratch;
-    uint32_t written_out = 0;  // of the plan's expansions, a bit each
+    uint64_t written_out = 0;  // of the plan's expansions, a bit each
   };
   void tile(npy_intp t, const Pointers* begin, int* flags, Spot& spot);
 
@@ -100,21 +100,35 @@ class Pass {
     return from < 0 ? base_[m * kPassOps + k] : spot.scratch + from;
   }
   // Writes out what the operand reads, unless that is done.
-  void expand(size_t m, int k, Spot& spot) const;
+  void expand(size_t m, int k, Spot& spot);
   // A member on a tile, by NumPy's loops.
   void step(size_t m, const Pointers* begin, Spot& spot, int* flags);
 
   // ---- compiled chains (pass_chains.cpp)
+  // Along an axis of the pass an operand is read as many bytes further as this says, up to `by` and from there on.
+  struct Turned {
+    int place, axis;
+    npy_intp by, before, after;
+    npy_intp at(npy_intp index) const { return index < by ? before : after; }
+  };
   struct ChainRun {
     bool runs = false;           // all of its instructions do, and it writes no memory that it reads
     int heard = 0;               // the flags that somebody hears of
+    std::vector<Turned> turned;  // of what it reads turned: along axes up to the one that tiles cut, then along others
+    size_t outer = 0;            // ... so many of them along axes before that
   };
   struct Trial;
   void prepare_chains();
   const Chunk* chunk_at(const Place& p) const;  // null: it is a constant, or in scratch
   bool overwrites(const Chain& chain) const;
   // Where its operands are, and where those begin that lie in the scratch in a row (a bit each).
-  uint64_t locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs) const;
+  uint64_t locate(size_t chain, const Pointers* begin, Spot& spot, char** ptrs);
+  void note_turned(const Chain& chain, ChainRun& run) const;
+  // Calls f(pointers, counts of the nest's loops) for all pieces of `length` of a tile, the first of which has `begin`
+  // before it along the axis that tiles cut: it is cut wherever something turned begins anew. `steps`: the loops'.
+  template <class F>
+  void pieces(size_t chain, const Spot& spot, npy_intp begin, npy_intp length, char* const* ptrs,
+              npy_intp const (*steps)[kAxes], F f) const;
   // Calls f(pointers, counts of the nest's loops, elements before) for all that a tile has: at once, but of a piece of a
   // line first for what is left of a row, and last for what there is of another. `in_row`: see locate().
   template <class F>

@@ -37,11 +37,30 @@ void Pass::prepare_chains() {
       chains_[i].runs &= runs_[m] != 0;
       chains_[i].heard |= heard(*instrs_[m]);
     }
+    note_turned(plan_.chains[i], chains_[i]);
   }
 }
 
-uint64_t Pass::locate(const Chain& chain, const Pointers* begin, Spot& spot, char** ptrs) const {
+void Pass::note_turned(const Chain& chain, ChainRun& run) const {
+  for (int k = 0; k < chain.operands; ++k) {
+    const Place& p = chain.places[k];
+    if (p.turn < 0) continue;
+    const Turn& turn = plan_.turns[p.turn];
+    Instr& in = *instrs_[turn.member];
+    for (int i = 0; i < in.ndim; ++i) {
+      const int a = turn.axis[i];
+      if (a < 0) continue;
+      const npy_intp by = in.core[i] / turn.unit[i], step = in.strides(0)[i] * turn.unit[i];
+      run.turned.push_back({k, a, by, (plan_.axes.shape[a] - by) * step, -by * step});
+    }
+  }
+  const auto inner = std::stable_partition(run.turned.begin(), run.turned.end(), [&](const Turned& t) { return t.axis < plan_.cut; });
+  run.outer = static_cast<size_t>(inner - run.turned.begin());
+}
+
+uint64_t Pass::locate(size_t number, const Pointers* begin, Spot& spot, char** ptrs) {
   static_assert(kPlaces <= 64, "a bit each");
+  const Chain& chain = plan_.chains[number];
   uint64_t in_row = 0;
   for (size_t i = 0; i < chain.places.size(); ++i) {
     const Place& p = chain.places[i];
@@ -55,6 +74,8 @@ uint64_t Pass::locate(const Chain& chain, const Pointers* begin, Spot& spot, cha
     if (chain.line) continue;
     for (int a = 0; a <= plan_.cut; ++a) ptrs[i] += spot.index[a] * p.outer[a];
   }
+  const ChainRun& run = chains_[number];
+  for (size_t i = 0; i < run.outer; ++i) ptrs[run.turned[i].place] += run.turned[i].at(spot.index[run.turned[i].axis]);
   return in_row;
 }
 
@@ -84,6 +105,36 @@ void Pass::stretches(const Chain& chain, const Spot& spot, char* const* ptrs, ui
     done += counts[0] * counts[1];
     axes.next_row(index, counts[0]);  // or nothing is left
   }
+}
+
+template <class F>
+void Pass::pieces(size_t number, const Spot& spot, npy_intp begin, npy_intp length, char* const* ptrs,
+                  npy_intp const (*steps)[kAxes], F f) const {
+  const NestOf<kPlaces>& nest = plan_.chains[number].nest;
+  const int operands = plan_.chains[number].operands;
+  const ChainRun& run = chains_[number];
+  npy_intp counts[kAxes];
+  auto loop = [&](auto& self, int i, char* const* at) -> void {
+    if (i == nest.n) return f(at, counts);
+    const int axis = nest.axis[i];
+    const bool cut = axis == plan_.cut;
+    const npy_intp first = cut ? begin : 0, last = first + (cut ? length : plan_.axes.shape[axis]);
+    const npy_intp index = cut ? spot.index[axis] : 0;  // where these begin
+    char* here[kPlaces];
+    for (npy_intp from = first, to; from < last; from = to) {
+      to = last;
+      for (size_t t = run.outer; t < run.turned.size(); ++t) {
+        const npy_intp anew = run.turned[t].by - index;
+        if (run.turned[t].axis == axis && anew > from) to = std::min(to, anew);
+      }
+      for (int k = 0; k < operands; ++k) here[k] = at[k] + from * nest.each[i] * steps[k][i];
+      for (size_t t = run.outer; t < run.turned.size(); ++t)
+        if (run.turned[t].axis == axis) here[run.turned[t].place] += run.turned[t].at(index + from);
+      counts[i] = (to - from) * nest.each[i];
+      self(self, i + 1, here);
+    }
+  };
+  loop(loop, 0, ptrs);
 }
 
 // Calls body(loop of `each`) for two of a chain's operands.
@@ -154,7 +205,7 @@ bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahe
   const CompiledLoop::Function loop = chain.loop->function();
   if (!loop) return false;
   char* ptrs[kPlaces];
-  uint64_t in_row = locate(chain, begin, spot, ptrs);
+  uint64_t in_row = locate(number, begin, spot, ptrs);
   for (int i = 0; i < chain.operands; ++i) {
     const Place& p = chain.places[i];
     if (p.kept < 0) continue;
@@ -175,6 +226,14 @@ bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahe
       loop(at, counts, chain.nest.strides[0]);
     });
     while (parts-- > 0) ahead.fetch();
+  } else if (!run.turned.empty()) {
+    parts = std::min(parts, spot.length);
+    for (npy_intp i = 0; i < parts; ++i) {
+      const npy_intp from = spot.length * i / parts, to = spot.length * (i + 1) / parts;
+      if (plan_.fetches_ahead) ahead.fetch();
+      pieces(number, spot, from, to - from, ptrs, chain.nest.strides,
+             [&](char* const* at, const npy_intp* few) { loop(at, few, chain.nest.strides[0]); });
+    }
   } else {
     const int cut = chain.nest.cut;
     char* at[kPlaces];
@@ -192,7 +251,12 @@ bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahe
   }
   const bool in_vain = take_flags(false) & run.heard;
   chain.loop->done(in_vain);
-  if (in_vain) return false;
+  if (in_vain) {
+    // What was turned for others may be gone: the loop, which did without, had its place.
+    for (size_t i = 0; i < plan_.expansions.size(); ++i)
+      if (plan_.expansions[i].turn >= 0) spot.written_out &= ~(uint64_t{1} << i);
+    return false;
+  }
   for (int i = 0; i < chain.operands; ++i) {
     const Place& p = chain.places[i];
     if (p.kept < 0) continue;
@@ -233,7 +297,7 @@ bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
   if (!chains_[number].runs || chain.loop->state() != CompiledLoop::COMPILED) return false;
   char* ptrs[kPlaces];
   npy_intp counts[kAxes], elements = 1, steps[kPlaces][kAxes];
-  uint64_t in_row = locate(chain, begin, spot, ptrs);
+  uint64_t in_row = locate(number, begin, spot, ptrs);
   for (int a = 0; a < chain.nest.n; ++a) {
     counts[a] = chain.line ? plan_.walk.shape[plan_.walk.n - 2 + a] : chain.nest.count(a, spot.length);
     elements *= counts[a];
@@ -261,7 +325,10 @@ bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
   }
   const CompiledLoop::Function loop = chain.loop->on_trial();
   if (!loop) return false;  // another thread is at it
-  stretches(chain, spot, ptrs, in_row, [&](char* const* at, const npy_intp* few, npy_intp) { loop(at, few, steps[0]); });
+  if (!chains_[number].turned.empty())
+    pieces(number, spot, 0, spot.length, ptrs, steps, [&](char* const* at, const npy_intp* few) { loop(at, few, steps[0]); });
+  else
+    stretches(chain, spot, ptrs, in_row, [&](char* const* at, const npy_intp* few, npy_intp) { loop(at, few, steps[0]); });
   const int raised = take_flags(false);
   // What it raises makes NumPy's loops run again, which tell; so it may raise more than they, not less.
   bool same = true;
@@ -272,7 +339,7 @@ bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
     same &= !(flags[m] & ~before & heard(*instrs_[m]) & ~raised);
   }
   char* found[kPlaces];
-  in_row = locate(chain, begin, spot, found);
+  in_row = locate(number, begin, spot, found);
   stretches(chain, spot, found, in_row, [&](char* const* at, const npy_intp* few, npy_intp done) {
     for (int i = 0; i < chain.operands; ++i) {
       const Place& p = chain.places[i];

@@ -6,18 +6,21 @@
 namespace lazyarray {
 
 template <int N>
-void NestOf<N>::set(const Axes& axes, int from, int to, int nop, npy_intp const (*steps)[kAxes]) {
+void NestOf<N>::set(const Axes& axes, int from, int to, int nop, npy_intp const (*steps)[kAxes], uint32_t apart) {
   n = 0;
   for (int a = from; a < to; ++a) {
     if (a == from && axes.shape[a] == 1 && to > from + 1) continue;
     if (n == 0) head = a == from ? 1 : axes.shape[a];
-    bool merge = n > 0;
+    bool merge = n > 0 && !(apart >> a & 1);
     for (int k = 0; merge && k < nop; ++k)
       merge = strides[k][n - 1] == steps[k][a] * axes.shape[a];
     if (merge) {
       shape[n - 1] *= axes.shape[a];
+      each[n - 1] *= axes.shape[a];
       if (n == 1) head *= axes.shape[a];
     } else {
+      axis[n] = a;
+      each[n] = 1;
       shape[n++] = axes.shape[a];
     }
     for (int k = 0; k < nop; ++k) strides[k][n - 1] = steps[k][a];
@@ -37,6 +40,8 @@ void NestOf<N>::set_row(int axis, int nop, npy_intp const (*steps)[kAxes]) {
 template <int N>
 void NestOf<N>::append(npy_intp length, int axis, int nop, npy_intp const (*steps)[kAxes]) {
   shape[n] = length;
+  this->axis[n] = axis;
+  each[n] = 1;
   for (int k = 0; k < nop; ++k) strides[k][n] = steps[k][axis];
   n++;
 }
@@ -44,6 +49,8 @@ void NestOf<N>::append(npy_intp length, int axis, int nop, npy_intp const (*step
 template <int N>
 void NestOf<N>::swap(int a, int b, int nop) {
   std::swap(shape[a], shape[b]);
+  std::swap(axis[a], axis[b]);
+  std::swap(each[a], each[b]);
   for (int k = 0; k < nop; ++k) std::swap(strides[k][a], strides[k][b]);
   if (cut == a) cut = b;
   else if (cut == b) cut = a;
@@ -106,15 +113,20 @@ bool Plan::writes_early() const {
 }
 
 std::string Plan::compiled() const {
-  size_t n = 0;
-  for (const Chain& c : chains)
-    if (c.loop->ready()) n += c.end - c.begin;
-  return n ? ", " + words::count(n, "instruction") + " compiled" : "";
+  size_t n = 0, turned = 0;
+  for (const Chain& c : chains) {
+    if (!c.loop->ready()) continue;
+    n += c.end - c.begin;
+    turned += std::count_if(c.places.begin(), c.places.end(), [](const Place& p) { return p.turn >= 0; });
+  }
+  if (n == 0) return "";
+  const std::string in_place = turned ? ", " + words::count(turned, "rolled operand") + " read in place" : "";
+  return ", " + words::count(n, "instruction") + " compiled" + in_place;
 }
 
 std::string Plan::text() const {
-  const std::string written_out =
-      expansions.empty() ? "" : ", " + words::count(expansions.size(), "broadcast operand") + " written out";
+  const size_t broadcast = expansions.size() - turns.size();
+  const std::string written_out = broadcast ? ", " + words::count(broadcast, "broadcast operand") + " written out" : "";
   return "fused pass over " + words::shape(axes.shape, axes.n) + ": " + words::count(static_cast<size_t>(tiles), "tile") +
          " in " + words::count(static_cast<size_t>(tasks), "task") + ", " + std::to_string(scratch) +
          " bytes of scratch" + written_out + compiled();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lazy/backend.h"
+#include "lazy/cpu/roll.h"
 #include "lazy/cpu/tier.h"
 
 namespace lazyarray {
@@ -23,10 +24,13 @@ struct NestOf {
   npy_intp strides[N][kAxes] = {};
   npy_intp head = 1;  // the `cut` loop's count for one step of the axis that tiles cut
   int cut = 0;
+  // Of each loop: its first axis, and how often it runs for one step of that.
+  int axis[kAxes];
+  npy_intp each[kAxes];
 
   // Axes `from` .. `to` of the pass, the first of which is the one that tiles cut; steps[k] are
-  // operand k's over all axes.
-  void set(const Axes& axes, int from, int to, int nop, npy_intp const (*steps)[kAxes]);
+  // operand k's over all axes. An axis with a bit in `apart` is in no loop with the one before it.
+  void set(const Axes& axes, int from, int to, int nop, npy_intp const (*steps)[kAxes], uint32_t apart = 0);
 
   npy_intp count(int loop, npy_intp length) const {
     return loop == cut ? length * head : shape[loop];
@@ -88,6 +92,7 @@ struct Place {
   // loop's own it is moved to; or -1.
   int kept = -1, target = -1;
   bool in_place = false;  // it reads where it is what is written out besides
+  int turn = -1;       // it reads where it is what this one of the plan's turns moves
   npy_intp outer[kAxes] = {};  // steps over the axes up to the one that tiles cut; of a line's chain, over Plan::walk
 };
 
@@ -110,8 +115,10 @@ struct Chain {
   std::shared_ptr<CompiledLoop> loop;
 };
 
-// A broadcast operand, written out in the scratch for a tile, as its rows are short: see expand.h.
+// What is written out in the scratch for a tile, once somebody needs it there: a broadcast operand whose rows are short
+// (see expand.h), or what a roll moves.
 struct Expansion {
+  int turn = -1;             // which of the plan's turns; nothing of the rest is about it, but for where
   int walk;                  // which elements: see MemberSteps
   int from;                  // an offset into the scratch, or Member::kMemory
   int to;                    // an offset into the scratch
@@ -131,6 +138,7 @@ struct Plan final : FusedPlan {
   std::vector<Member> members;
   std::deque<Chain> chains;  // in order; large ones
   std::vector<Expansion> expansions;
+  std::vector<Turn> turns;  // rolls that compiled loops may read where their sources are
   Axes axes;
   bool fetches_ahead = false;
   std::vector<Fetched> fetched;  // what it fetches, while the tile before is computed
@@ -160,10 +168,12 @@ struct Plan final : FusedPlan {
   // Where an operand is that may be written out for the tile besides, and where a chain reads one: as Member::where.
   int origin(const Member& m, int op) const { return m.expanded[op] < 0 ? m.where[op] : expansions[m.expanded[op]].from; }
   int where(const Place& p) const { return p.in_place ? origin(members[p.member], p.op) : members[p.member].where[p.op]; }
+  // Whether it is done once somebody needs it.
+  bool put_off(const Member& m) const { return m.role == Member::LINE && m.expanded[1] >= 0; }
   // Which expansions are the same for all tiles, a bit each.
-  uint32_t still() const {
-    uint32_t bits = 0;
-    for (size_t i = 0; i < expansions.size(); ++i) bits |= static_cast<uint32_t>(expansions[i].still) << i;
+  uint64_t still() const {
+    uint64_t bits = 0;
+    for (size_t i = 0; i < expansions.size(); ++i) bits |= static_cast<uint64_t>(expansions[i].still) << i;
     return bits;
   }
   bool in_memory(size_t instr, int op) const override { return members[instr].where[op] == Member::kMemory; }

@@ -35,6 +35,11 @@ void Planner::describe(const Stage& stage) {
     push(reinterpret_cast<intptr_t>(in->kernel));
     push(in->nop | in->ndim << 8 | static_cast<npy_intp>(in->reduced) << 32);
     for (int a = 0; a < in->ndim; ++a) push(in->shape()[a]);
+    if (in->kernel->kind == Kernel::ROLL) {  // by how much is seen to at each run
+      Turn turn;
+      const bool found = find_turn(*in, stage.form.axes, turn);
+      for (int a = 0; a < in->ndim; ++a) push(found ? turn.axis[a] : -2);
+    }
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
       push(c ? (id(c) + 1) << 1 | is_temporary(c) : 0);
@@ -323,6 +328,10 @@ Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t n
       note_walk(mine, stage, number, k, k);
       m.where[k] = is_temporary(c) ? static_cast<int>(lives_[life_of_[id(c)]].offset) : Member::kMemory;
     }
+    if (in.kernel->kind == Kernel::ROLL && is_temporary(in.ops[1].chunk)) {
+      spread(form.axes, form.axes.n, in.ndim, in.shape(), in.strides(0), mine.of[0] + p.axes.n - form.axes.n);
+      expander.put_off(static_cast<int>(number), m);
+    }
     return m;
   }
   if (p.walk.n) return on_line(p, stage, expander, number);
@@ -348,6 +357,7 @@ Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t n
     } else if (c && is_temporary(c)) {
       const Life& l = lives_[life_of_[id(c)]];
       m.where[k] = static_cast<int>(l.offset);
+      m.expanded[k] = static_cast<int8_t>(k < in.nin ? expander.turned(c) : -1);
       p.scratch_steps(l.level, l.size, steps[k]);
     }
     if (m.where[k] == Member::kMemory || m.where[k] == Member::kCopyTarget)

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lazy/space.h"
-
 namespace lazyarray {
 
 // A line of fewer elements takes no longer than the call of a loop for it.
@@ -53,6 +51,23 @@ void roll(Instr& in, const char* from, char* to, npy_intp begin, npy_intp count)
       for (npy_intp i = 0; i < n; ++i) std::memcpy(target + i * sizeof item, source + i * step, sizeof item);
     });
   });
+}
+
+bool find_turn(Instr& in, const Axes& axes, Turn& to) {
+  npy_intp outer = 1;  // elements of the axes up to this one
+  for (int a = 0; a < in.ndim; ++a) {
+    to.axis[a] = -1;
+    const npy_intp length = in.shape()[a];
+    outer *= length;
+    if (in.core[a] == 0) continue;
+    int begin = axes.level(outer / length);
+    if (begin < 0 || axes.level(outer) < 0) return false;
+    while (axes.shape[begin] == 1) begin++;  // as the first one may be
+    to.axis[a] = begin;
+    to.unit[a] = length / axes.shape[begin];
+    if (in.core[a] % to.unit[a] != 0) return false;
+  }
+  return true;
 }
 
 }  // namespace lazyarray

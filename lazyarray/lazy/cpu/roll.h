@@ -1,6 +1,6 @@
 // roll: elements moved along axes, those that leave at one end entering at the other.
 #pragma once
-#include "lazy/instr.h"
+#include "lazy/space.h"
 
 namespace lazyarray {
 
@@ -11,5 +11,15 @@ namespace lazyarray {
 
 // Writes `count` elements of the output from the `begin`-th on, in order, to `to`; `from` is where the source begins.
 void roll(Instr& in, const char* from, char* to, npy_intp begin, npy_intp count);
+
+// The same along the axes of a pass.
+struct Turn {
+  int member;         // whose instruction it is
+  int axis[4];        // of the pass, along which the instruction's axis moves; -1: along none
+  npy_intp unit[4];   // elements of the instruction's axis in one step of that
+};
+
+// False if an axis moves by what is no number of steps along one axis of the pass.
+bool find_turn(Instr& in, const Axes& axes, Turn& to);
 
 }  // namespace lazyarray
