@@ -13,57 +13,71 @@ namespace lazyarray {
 using words::bytes;
 using words::count;
 
-Report::Stage::Stage(const std::vector<Instr*>& instrs, size_t begin, size_t end,
-                     std::shared_ptr<const FusedPlan> p)
-    : plan(std::move(p)) {
-  for (size_t i = begin; i < end; ++i) {
-    Instr& in = *instrs[i];
-    if (in.nop == in.nin) continue;
-    const Chunk* out = in.ops[in.nin].chunk;
-    Note n{in.kernel->name, in.kernel->kind == Kernel::PYTHON ? -1 : in.kernel->dtypes[in.nin],
-           is_temporary(out) && !(plan && plan->in_memory(i - begin, in.nin)), in.kernel->kind == Kernel::REDUCE, {}};
-    if (in.kernel->kind != Kernel::PYTHON) n.shape.assign(in.shape(), in.shape() + in.ndim);
-    for (int a = 0; a < in.ncore && in.kernel->kind == Kernel::GUFUNC; ++a) n.shape.push_back(in.core[a]);
-    notes.push_back(std::move(n));
-    if (!plan && in.kernel->kind != Kernel::PYTHON)
-      for (int k = 0; k < in.nop; ++k)
-        if (in.ops[k].chunk) moved += reach(in, k);
-  }
-  if (plan) moved = plan->moved;
+Report::Report(size_t instructions, size_t operators) : lines(operators), instructions_(instructions) {
+  notes_.reserve(instructions);
+  lengths_.reserve(2 * instructions);
+  uses_.reserve(3 * instructions);
 }
 
-void Report::total(const std::vector<Instr*>& segment) {
-  std::map<const Chunk*, int64_t> left;                        // of an array's bytes
-  std::set<std::tuple<const Chunk*, npy_intp, int64_t>> seen;  // views of it, by where they begin and what they reach
-  for (Instr* in : segment) {
-    if (in->kernel->kind == Kernel::PYTHON) continue;
-    for (int k = 0; k < in->nop; ++k) {
-      Chunk* c = in->ops[k].chunk;
-      if (!c) continue;
-      const int64_t reached = reach(*in, k);
-      unfused += reached;
-      const bool inside = in->overwritten(k) && c->handles.load(std::memory_order_relaxed) == 0;
-      int64_t& more = left.try_emplace(c, inside ? 0 : static_cast<int64_t>(c->nbytes)).first->second;
-      if (!seen.emplace(c, in->ops[k].offset, reached).second) continue;
-      least += std::min(more, reached);
-      more -= std::min(more, reached);
+void Report::note(Stage& stage, const std::vector<Instr*>& instrs, size_t begin, size_t end,
+                  std::shared_ptr<const FusedPlan> plan) {
+  stage.begin = notes_.size();
+  for (size_t i = begin; i < end; ++i) {
+    Instr& in = *instrs[i];
+    const bool python = in.kernel->kind == Kernel::PYTHON, shown = in.nop > in.nin;
+    if (!python) {
+      lengths_.insert(lengths_.end(), in.shape(), in.shape() + in.ndim);
+      if (in.kernel->kind == Kernel::GUFUNC) lengths_.insert(lengths_.end(), in.core, in.core + in.ncore);
+      for (int k = 0; k < in.nop; ++k) {
+        Chunk* const c = in.ops[k].chunk;
+        if (!c) continue;
+        const bool inside = in.overwritten(k) && c->handles.load(std::memory_order_relaxed) == 0;
+        uses_.push_back({c, in.ops[k].offset, reach(in, k), inside ? 0 : static_cast<int64_t>(c->nbytes)});
+      }
     }
+    const bool temporary = shown && is_temporary(in.ops[in.nin].chunk) && !(plan && plan->in_memory(i - begin, in.nin));
+    notes_.push_back({in.kernel->name, python || !shown ? -1 : in.kernel->dtypes[in.nin], shown, temporary,
+                      lengths_.size(), uses_.size()});
   }
+  stage.end = notes_.size();
+  stage.plan = std::move(plan);
+}
+
+Report::Moved Report::moved() const {
+  Moved all;
+  std::map<const void*, int64_t> left;                        // of an array's bytes
+  std::set<std::tuple<const void*, npy_intp, int64_t>> seen;  // views of it, by where they begin and what they reach
+  for (const Use& use : uses_) {
+    all.unfused += use.reached;
+    int64_t& more = left.try_emplace(use.chunk, use.all).first->second;
+    if (!seen.emplace(use.chunk, use.offset, use.reached).second) continue;
+    all.least += std::min(more, use.reached);
+    more -= std::min(more, use.reached);
+  }
+  return all;
+}
+
+int64_t Report::moved(const Stage& st) const {
+  if (st.plan) return st.plan->moved;
+  int64_t bytes = 0;
+  for (size_t i = first_use(st.begin); i < first_use(st.end); ++i) bytes += uses_[i].reached;
+  return bytes;
 }
 
 std::string Report::text() const {
   std::string s;
   size_t temporaries = 0;
-  int64_t moved = 0;
+  int64_t moves = 0;
+  const Moved all = moved();
   for (const Line& l : lines)
     for (const Stage& st : l.stages) {
-      moved += st.moved;
+      moves += moved(st);
       if (st.plan) temporaries += static_cast<size_t>(st.plan->temporaries);
     }
-  s += "segment: " + count(instructions, "instruction") + " in " + count(lines.size(), "operator") +
+  s += "segment: " + count(instructions_, "instruction") + " in " + count(lines.size(), "operator") +
        ", " + count(temporaries, "temporary", "temporaries") + " never materialised\n";
-  s += "memory moved: " + bytes(moved) + "; least possible " + bytes(least) + "; one op at a time " +
-       bytes(unfused) + "\n";
+  s += "memory moved: " + bytes(moves) + "; least possible " + bytes(all.least) + "; one op at a time " +
+       bytes(all.unfused) + "\n";
   for (size_t i = 0; i < lines.size();) {
     // A loop's steps give one operator after the other that are alike.
     const std::string body = stages(lines[i]);
@@ -92,25 +106,30 @@ std::string Report::when(size_t begin, size_t end) const {
          (threads ? ", on " + count(static_cast<size_t>(threads), "thread") : "");
 }
 
-std::string Report::stages(const Line& l) {
+std::string Report::stages(const Line& l) const {
   std::string s;
   for (const Stage& st : l.stages) stage(s, st);
   return s;
 }
 
-void Report::stage(std::string& s, const Stage& st) {
-  if (st.plan) s += "  " + st.plan->text() + "; moves " + bytes(st.moved) + "\n";
-  size_t shown = 0;
-  for (const Note& n : st.notes) {
+void Report::stage(std::string& s, const Stage& st) const {
+  if (st.plan) s += "  " + st.plan->text() + "; moves " + bytes(moved(st)) + "\n";
+  const auto all = std::count_if(notes_.begin() + static_cast<ptrdiff_t>(st.begin), notes_.begin() + static_cast<ptrdiff_t>(st.end),
+                                 [](const Note& n) { return n.shown; });
+  int shown = 0;
+  for (size_t i = st.begin; i < st.end; ++i) {
+    const Note& n = notes_[i];
+    if (!n.shown) continue;
     if (++shown > 40) {
-      s += "    ... and " + std::to_string(st.notes.size() - 40) + " more\n";
+      s += "    ... and " + std::to_string(all - 40) + " more\n";
       break;
     }
     s += st.plan ? "    " : "  ";
     s += n.name[0] ? n.name : "copy";
     if (n.dtype >= 0) {
+      const size_t lengths = i ? notes_[i - 1].lengths : 0;
       s += std::string(" ") + words::dtype_name(n.dtype);
-      s += words::shape(n.shape.data(), static_cast<int>(n.shape.size()));
+      s += words::shape(lengths_.data() + lengths, static_cast<int>(n.lengths - lengths));
       if (n.temporary) s += std::string("  ") + (st.plan ? st.plan->place() : "");
     } else {
       s += "  (calls NumPy, with the GIL)";
@@ -118,9 +137,5 @@ void Report::stage(std::string& s, const Stage& st) {
     s += "\n";
   }
 }
-
-
-
-
 
 }  // namespace lazyarray

@@ -75,7 +75,6 @@ Status Scheduler::push(std::vector<Instr*>& segment, Engine::After& after) {
 std::shared_ptr<Report> Scheduler::report_of(const std::vector<Instr*>& segment) {
   auto report = std::make_shared<Report>(segment.size(), bundles_.size());
   for (size_t i = 0; i < bundles_.size(); ++i) describe(*bundles_[i], report, i);
-  report->total(segment);
   return report;
 }
 
@@ -307,7 +306,11 @@ void Scheduler::describe(Bundle& bundle, const std::shared_ptr<Report>& report, 
   bundle.line = line;
   Report::Line& l = report->lines[line];
   l.device = bundle.device;
-  for (const Bundle::Step& s : bundle.steps) l.stages.emplace_back(bundle.instrs, s.begin, s.end, s.plan);
+  l.stages = std::vector<Report::Stage>(bundle.steps.size());
+  for (size_t i = 0; i < bundle.steps.size(); ++i) {
+    const Bundle::Step& s = bundle.steps[i];
+    report->note(l.stages[i], bundle.instrs, s.begin, s.end, s.plan);
+  }
 }
 
 }  // namespace lazyarray
