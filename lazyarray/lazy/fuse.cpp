@@ -1,6 +1,9 @@
 // Fuser: cuts a segment into stages. A stage is one instruction, or several fused into one pass.
 #include "lazy/fuse.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace lazyarray {
 
 bool Form::opens(Instr& in) const {
@@ -115,9 +118,12 @@ std::vector<Stage>& Fuser::cut(const std::vector<Instr*>& segment, uint64_t plan
   return stages_;
 }
 
-int Fuser::resolve(int s) const {
-  while (stages_[s].merged_into >= 0) s = stages_[s].merged_into;
-  return s;
+int Fuser::resolve(int s) {
+  int last = s;
+  while (stages_[last].merged_into >= 0) last = stages_[last].merged_into;
+  // Where each turn of a loop merges what was before it, the way would be as long as the loop.
+  while (s != last) s = std::exchange(stages_[s].merged_into, last);
+  return last;
 }
 
 int& Fuser::entries_of(Chunk* c) {
@@ -204,10 +210,12 @@ int Fuser::fuse(Instr* in, Device device) {
     form = both;
     Stage& from = stages_[s];
     Stage& to = stages_[target];
-    std::vector<Instr*> all(from.instrs.size() + to.instrs.size());
-    std::merge(from.instrs.begin(), from.instrs.end(), to.instrs.begin(), to.instrs.end(),
-               all.begin(), [](Instr* a, Instr* b) { return a->index < b->index; });
-    to.instrs.swap(all);
+    const auto older = [](Instr* a, Instr* b) { return a->index < b->index; };
+    const size_t begin = from.instrs.size();
+    from.instrs.insert(from.instrs.end(), to.instrs.begin(), to.instrs.end());
+    if (begin && begin < from.instrs.size() && older(from.instrs[begin], from.instrs[begin - 1]))
+      std::inplace_merge(from.instrs.begin(), from.instrs.begin() + static_cast<ptrdiff_t>(begin), from.instrs.end(), older);
+    to.instrs.swap(from.instrs);
     to.first_after = std::min(to.first_after, from.first_after);
     from.instrs.clear();
     from.merged_into = target;

@@ -95,7 +95,7 @@ class Fuser {
     int last_write = -1;  // the index of the youngest instruction that writes so
   };
 
-  int resolve(int s) const;
+  int resolve(int s);  // the stage that this one has become part of
   int& entries_of(Chunk* c);
 
   void place(Instr* in);
