@@ -105,11 +105,19 @@ class Recorder {
   // As long as passes are not compiled they take longer, so there are few, from which the compiler learns of them. As
   // long as their plans are new each time, which costs more than a pass gains, there are still fewer: see in_vain().
   bool in_stretch(const Instr& in) {
-    if (!compiles || in.cost_ns < policy.mid_ns || in.zeros || !in.kernel->code) return false;
+    if (!compiles || in.cost_ns < policy.mid_ns || in.zeros) return false;
+    if (!in.kernel->code && in.kernel->kind != Kernel::ROLL) return false;
     if (stretch_ns_ >= policy.stretch_ns) return !awaits_round_ || begins_round(in);
     const int compiled = executor.runtime.compiled.load(std::memory_order_relaxed);
-    stretch_ns_ += in.cost_ns;
     const int64_t one_of = compiled > 0 ? 1 : compiled == 0 ? policy.cold_stretches : policy.new_stretches;
+    const double likely = std::min(worked_before_[0], worked_before_[1]);  // work until a value is asked for
+    if (worked_ns_ == 0 && likely >= kSure * policy.stretch_ns && ++stretches_ % one_of == 0) {
+      stretch_ns_ = policy.stretch_ns;
+      return true;
+    }
+    worked_ns_ += in.cost_ns;
+    if (likely >= kSure * policy.stretch_ns && worked_ns_ < 2 * likely) return false;
+    stretch_ns_ += in.cost_ns;
     if (stretch_ns_ < policy.stretch_ns) return false;
     if (!round_missed_ && ++stretches_ % one_of != 0) {
       stretch_ns_ = 0;
@@ -123,6 +131,7 @@ class Recorder {
   // After an op of this cost was recorded: whether a stretch has gone on for long enough with plans that are new each
   // time. It ends, once what is pending has run: as long as operands are pending, there is no other way.
   bool in_vain(double cost_ns) {
+    if (cost_ns >= policy.mid_ns) worked_ns_ += cost_ns;
     const bool serves = stretch_ns_ < policy.stretch_ns || awaits_round_ ||
                         executor.runtime.compiled.load(std::memory_order_relaxed) >= 0;
     in_vain_ns_ = serves ? 0 : in_vain_ns_ + cost_ns;
@@ -132,6 +141,7 @@ class Recorder {
   }
   // The program asks for a value, which is there or is waited for. GIL.
   void asked() {
+    if (worked_ns_ > 0) worked_before_[1] = std::exchange(worked_before_[0], std::exchange(worked_ns_, 0));
     stretch_ns_ = 0;
     round_missed_ |= awaits_round_;
     awaits_round_ = false;
@@ -272,6 +282,10 @@ class Recorder {
   int64_t patient_until_ = 0;          // GIL: ... until then; then as many as at first
   static constexpr int64_t kPatient = 1'000'000'000;
   double stretch_ns_ = 0;  // GIL: the work of ops of mid_ns that ran at once since a value was asked for
+  // GIL: all work of ops of mid_ns since then, and before the last two such times: a loop that has asked for a value
+  // after so much is likely to do so again, so nothing of it need run at once.
+  double worked_ns_ = 0, worked_before_[2] = {0, 0};
+  static constexpr double kSure = 0.8;    // stretches of work before each of the two
   static constexpr double kRound = 16;  // stretches of work in which a round begins, or none is awaited
   bool awaits_round_ = false;  // GIL: ... enough of it, but the round has not begun
   bool round_missed_ = false;  // GIL: a value was asked for before it began: the next stretch has the same beginning as any

@@ -82,6 +82,22 @@ def test_a_loop_that_asks_each_time_is_not(asked):
         assert compared(asked) <= STEPS
 
 
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_loop_that_asks_after_as_much_each_time_is_recorded_whole(alike):
+    """Its first ops run at once only where some rounds ask early."""
+
+    def asked(xp, u, i):
+        if alike or i % 2:
+            return float(u[3])
+        found = float(u[3])
+        return found + float((2.0 * u)[4])  # little work, and a value
+
+    with figures(stretch_ns=12000):
+        count = compared(asked)
+    # mid_ns of views and stores: 5 of a round's 7 ops
+    assert count > 6 * (STEPS - 6) if alike else count < 6 * STEPS
+
+
 def test_a_read_ends_a_stretch_and_another_begins():
     assert 0 < compared(lambda xp, u, i: float(u[1]) if i % 20 == 19 else 0.0) < 7 * STEPS
 
