@@ -1,5 +1,6 @@
 """The project's own files: what they say of each other, and of the code, is true."""
 
+import importlib
 import itertools
 import pathlib
 import re
@@ -74,6 +75,17 @@ def test_quick_runs_what_is_there():
     assert named
     paths = re.findall(r"tests/[\w/.]+", named[1])
     assert paths and [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_deliberate_faults_fit_the_code(monkeypatch):
+    """What `tools/mutants.py` replaces stands there: else a fault could not be tried."""
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    mutants = importlib.import_module("mutants")
+    texts = [
+        (number, (ROOT / mutants.CORE / name).read_text(), right)
+        for number, (name, right, _) in enumerate(mutants.faults())
+    ]
+    assert [number for number, text, right in texts if right not in text] == []
 
 
 def test_the_stress_program_is_in_step_with_the_core():

@@ -108,13 +108,10 @@ _METHODS_OF = {
 }
 
 
-def of_all_libraries() -> bool:
-    """Whether SciPy computes in the library of the arrays that it is given, where it can."""
-    return bool(os.environ.get("SCIPY_ARRAY_API"))
-
-
 def adapt(module: ModuleType) -> None:
     """Puts functions that take NDArrays in the place of a library's own."""
+    # SciPy computes in the library of the arrays that it is given then, where it can.
+    back = scipy.given_back if os.environ.get("SCIPY_ARRAY_API") else None
     if module.__name__ == "pandas":
         pandas.adapt_pandas(module)
     elif module.__name__ == "einops._backends":
@@ -131,10 +128,10 @@ def adapt(module: ModuleType) -> None:
         wrap(module, found, lent)
     elif module.__name__ == "scipy.ndimage":  # most of which write to `output`
         names = [n for n in module.__all__ if n.islower()]
-        wrap(module, names, lent, scipy.given_back if of_all_libraries() else None)
+        wrap(module, names, lent, back)
     elif module.__name__ == "scipy.spatial.distance":
         wrap(module, ["cdist"], lent)
-        wrap(module, ["pdist"], lent, scipy.given_back if of_all_libraries() else None)
+        wrap(module, ["pdist"], lent, back)
     elif module.__name__ == "h5py._hl.dataset":
         wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
     elif module.__name__ in ("matplotlib.axes", "mpl_toolkits.mplot3d.axes3d"):

@@ -605,7 +605,7 @@ cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
 
 
 cdef double half_value(char* p) noexcept
-cdef bint heeds(int flags) noexcept
+cdef bint flagged(bint x87=*) noexcept
 cdef bint lone_ops() noexcept
 cdef Tensor new_element(int dtype, CDevice device)
 cdef Tensor truth(bint value)

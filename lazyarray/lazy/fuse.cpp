@@ -269,24 +269,27 @@ Fuser::Entry& Fuser::enter(Instr* in, int k, int stage, bool open) {
   return entries_.back();
 }
 
+Fuser::Entry* Fuser::entry_like(Instr& in, int k, int stage, int most) {
+  const Span mine = span_of(in, k);
+  int looked = 0;
+  for (int e = entries_of(in.ops[k].chunk); e >= 0 && looked < most; e = entries_[e].next, ++looked) {
+    Entry& entry = entries_[e];
+    if (!entry.uses || resolve(entry.stage) != stage || entry.open || (in.writes(k) && !entry.written)) continue;
+    if (entry.in->reads_all(entry.op) == in.reads_all(k) && same_walk(span_of(*entry.in, entry.op), mine)) return &entry;
+  }
+  return nullptr;
+}
+
 void Fuser::note(Instr* in, int stage) {
   placed_.push_back(stage);
   const bool fused = stages_[stage].fused, open = fused && stages_[stage].form.opens(*in);
   for (int k = 0; k < in->nop; ++k) {
     Chunk* c = in->ops[k].chunk;
     if (!c) continue;
-    const int head = entries_of(c);
     const bool writes = in->writes(k);
     if (writes) notes_of(c).last_write = stage;
     // A walk that the stage is known to make needs no second entry: x += y a thousand times.
-    Entry* known = nullptr;
-    int looked = 0;
-    for (int e = head; fused && e >= 0 && looked < 8 && !known; e = entries_[e].next, ++looked) {
-      Entry& entry = entries_[e];
-      if (resolve(entry.stage) != stage || entry.open || open || (writes && !entry.written)) continue;
-      if (entry.in->reads_all(entry.op) == in->reads_all(k) && same_walk(span_of(*entry.in, entry.op), span_of(*in, k)))
-        known = &entry;
-    }
+    Entry* known = fused && !open ? entry_like(*in, k, stage, 8) : nullptr;
     if (known) {
       known->uses++;
     } else {

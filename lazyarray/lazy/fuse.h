@@ -113,6 +113,9 @@ class Fuser {
   // Lists one more way in which a stage walks a chunk, that of an operand.
   Entry& enter(Instr* in, int k, int stage, bool open);
 
+  // The entry that stands for an operand, as one of a stage's, among the `most` youngest.
+  Entry* entry_like(Instr& in, int k, int stage, int most = INT_MAX);
+
   void note(Instr* in, int stage);
 
   // See sink.cpp.
@@ -122,7 +125,6 @@ class Fuser {
   struct Met;
   bool look(Instr& in, int k, int from, int to, Met& met);
   void move(Instr* in, int to);
-  Entry* entry_like(Instr& in, int k, int stage);
 
   const FlushPolicy& flush_;
   const TilePolicy& tiles_;

@@ -174,6 +174,11 @@ cdef bint heeds(int flags) noexcept:
     return flags != 0 and (flags != kUnder or not errstate_is_known() or _errstate.under != IGNORE)
 
 
+cdef bint flagged(bint x87=False) noexcept:
+    """... of those that are up now, which are cleared."""
+    return heeds(take_flags(x87))
+
+
 cdef ErrState current_errstate() except *:
     global _errstate_seen, _errstate, _logging_of
     cdef PyObject* at = errstate_object()

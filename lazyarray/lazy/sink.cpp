@@ -172,15 +172,4 @@ void Fuser::move(Instr* in, int to) {
   placed_[in->index] = to;
 }
 
-// The entry that stands for an operand, as one of a stage's.
-Fuser::Entry* Fuser::entry_like(Instr& in, int k, int stage) {
-  const Span mine = span_of(in, k);
-  for (int e = entries_of(in.ops[k].chunk); e >= 0; e = entries_[e].next) {
-    Entry& entry = entries_[e];
-    if (!entry.uses || resolve(entry.stage) != stage || entry.in->reads_all(entry.op)) continue;
-    if (same_walk(span_of(*entry.in, entry.op), mine)) return &entry;
-  }
-  return nullptr;
-}
-
 }  // namespace lazyarray

@@ -38,7 +38,7 @@ cdef object quick_interp(PyObject** args, Py_ssize_t n):
             return None
     if x is None:
         return t
-    return None if heeds(take_flags(False)) else written(t)
+    return None if flagged() else written(t)
 
 
 cdef bint interpolated(double x, const double* at, const double* values, npy_intp high, npy_intp* near,
@@ -95,7 +95,7 @@ cdef object quick_gradient(PyObject** args, Py_ssize_t n):
     for i in range(1, length - 1):
         to[i] = (p[i + 1] - p[i - 1]) / (2.0 * spacing)
     to[length - 1] = (p[length - 1] - p[length - 2]) / spacing
-    return None if heeds(take_flags(False)) else written(out)
+    return None if flagged() else written(out)
 
 
 cdef object quick_trapezoid(PyObject** args, Py_ssize_t n):
@@ -124,7 +124,7 @@ cdef object quick_trapezoid(PyObject** args, Py_ssize_t n):
             width = at[i + 1] - at[i]
         values[i] = width * (p[i + 1] + p[i]) / 2.0
     values[0] = sum_of(values, length - 1, True)
-    if heeds(take_flags(False)):
+    if flagged():
         return None
     out = new_element(D_F8, cpu0())
     (<double*>out.v.elements())[0] = values[0]
@@ -151,7 +151,7 @@ cdef object quick_round(PyObject** args, Py_ssize_t n):
     p, to = <double*>(x.v.elements()), <double*>(out.v.elements())
     for i in range(1 if is_scalar(x) else x.v.layout.size()):
         to[i] = rint(p[i] * power) / power if decimals >= 0 else rint(p[i] / power) * power
-    if heeds(take_flags(False)):
+    if flagged():
         return None
     return out if is_scalar(x) else written(out)
 
@@ -181,7 +181,7 @@ cdef object quick_diff(PyObject** args, Py_ssize_t n):
     apart[0] = apart[1] = apart[2] = 0  # from row to row: there is one
     take_flags(False)
     loops.both(ends, length, 1, apart)
-    return None if heeds(take_flags(False)) else written(out)
+    return None if flagged() else written(out)
 
 
 cdef object quick_cumsum(PyObject** args, Py_ssize_t n):
@@ -242,7 +242,7 @@ cdef Tensor running_now(char sign, Tensor x):
         return None
     take_flags(False)
     run(x.v.elements(), 0, item, out.v.chunk.data, 0, item, length, 1)
-    return None if heeds(take_flags(False)) else written(out)
+    return None if flagged() else written(out)
 
 
 cdef object quick_clip(PyObject** args, Py_ssize_t n):
@@ -338,7 +338,7 @@ cdef object quick_allclose(PyObject** args, Py_ssize_t n):
     for i in range(max(count, others)):
         x, y = a[i if count > 1 else 0], b[i if others > 1 else 0]
         close &= are_close(x, y, relative, absolute, nan_equals)
-    return None if heeds(take_flags(False)) else close
+    return None if flagged() else close
 
 
 cdef object quick_isclose(PyObject** args, Py_ssize_t n):
@@ -367,7 +367,7 @@ cdef object quick_isclose(PyObject** args, Py_ssize_t n):
     take_flags(False)
     for i in range(count):
         out.v.chunk.data[i] = are_close(a[i], b[i if others > 1 else 0], relative, absolute, nan_equals)
-    return None if heeds(take_flags(False)) else written(out)
+    return None if flagged() else written(out)
 
 
 cdef object quick_array_equal(PyObject** args, Py_ssize_t n):

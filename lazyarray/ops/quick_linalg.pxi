@@ -130,7 +130,7 @@ cdef object quick_trace(PyObject** args, Py_ssize_t n):
         learn_to_add()
         take_flags(False)
         total = sum_of(values, length, True)
-        if heeds(take_flags(False)):
+        if flagged():
             return None
     else:
         for i in range(length):
@@ -174,7 +174,7 @@ cdef object quick_cross(PyObject** args, Py_ssize_t n):
                 return None
             else:
                 (<int64_t*>out.v.chunk.data)[3 * i + k] = <int64_t>found[k]
-    return None if heeds(take_flags(False)) else written(out)
+    return None if flagged() else written(out)
 
 
 # ---- LAPACK ---------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ cdef bint run_routine(str name, tuple operands, const npy_intp* lengths, int res
             at += 1
     take_flags(True)
     routine.fn(data, dims, steps, routine.data)
-    return not heeds(take_flags(True))
+    return not flagged(True)
 
 
 cdef object solved(str name, tuple operands, Tensor out, const npy_intp* lengths):
@@ -421,7 +421,7 @@ cdef object quick_pinv(PyObject** args, Py_ssize_t n):
         share = 1 / p[k] if p[k] > limit else 0.0
         for i in range(rows):
             (<double*>scaled.v.chunk.data)[i * count + k] = share * (<double*>u.v.chunk.data)[i * count + k]
-    if heeds(take_flags(False)):
+    if flagged():
         return None
     return transposed(<Tensor>vh) @ transposed(written(scaled))
 

@@ -88,7 +88,7 @@ cdef Tensor reduced_array(Tensor x, const Lines* lines, bint keepdims, npy_intp 
 
 cdef object told_numbers(Tensor x, const Lines* lines, bint keepdims, const double* found, npy_intp points=1, bint several=False):
     """The array of what was found for each line (point after point), if no flag was raised meanwhile."""
-    if heeds(take_flags(False)):
+    if flagged():
         return None
     cdef Tensor out = reduced_array(x, lines, keepdims, points if several else -1)
     if out is None:
@@ -470,4 +470,4 @@ cdef object quick_histogram(PyObject** args, Py_ssize_t n):
             return None
     if not count_bins[double, double](<const char*>p, size, <const char*>edges, bins, counts):
         return None
-    return None if heeds(take_flags(False)) else (written(found), written(borders))
+    return None if flagged() else (written(found), written(borders))

@@ -95,7 +95,7 @@ cdef Tensor scanned_now(object ufunc, Tensor x):
     args[0], args[1], args[2] = out.v.chunk.data, x.v.elements() + steps[0], out.v.chunk.data + steps[0]
     take_flags(True)
     k.fn(args, &rest, steps, k.data)
-    return None if heeds(take_flags(True)) else written(out)
+    return None if flagged(True) else written(out)
 
 
 cdef inline bint is_ours_alone(object array, object out) noexcept:

@@ -70,6 +70,15 @@ def test_it_is_read_in_place(shape, turned):
     assert f"{turned} rolled operands read in place" in text
 
 
+@pytest.mark.parametrize("tile", [1000, 98304])
+def test_indices_are_written_out(tile):
+    """What picks elements is no chain: it needs the roll of its indices."""
+    rng = np.random.default_rng(3)
+    u, i = rng.normal(size=(40, 64)), rng.integers(0, 40, (2, 50, 60))
+    twice(lambda m, u, i: u[m.roll(i[0], 3, 1), i[1]] * 2 + i[0], u, i, tile_bytes=tile, least=16)
+    twice(lambda m, u, i: u[i[0], m.roll(i[1], 1, 0)] * i[0], u, i, tile_bytes=tile, least=16)
+
+
 def test_what_is_read_in_vain_is_read_again():
     """A flag that is heard of makes NumPy's loops do the tile once more."""
     u = np.random.default_rng(3).normal(size=(40, 64))

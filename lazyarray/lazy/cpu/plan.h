@@ -66,7 +66,7 @@ struct Member {
   int nop = 0;
   int where[kPassOps];             // an offset into the scratch, or one of the above
   int copied_by[kPassOps];         // of a result: a later copy (a member) into whose target it is written; or -1
-  int8_t expanded[kPassOps];       // which of the plan's expansions it reads; or -1
+  int8_t expanded[kPassOps];       // which of the plan's expansions it reads, or puts off; or -1
   npy_intp outer[kPassOps][kAxes] = {};  // steps over the axes up to the one that tiles cut
   Nest nest;                       // of a tile: MAP all axes, else those of the rows
   npy_intp walk[kPassOps][kAxes] = {};   // WALK: the steps over Plan::walk's axes
@@ -169,7 +169,7 @@ struct Plan final : FusedPlan {
   int origin(const Member& m, int op) const { return m.expanded[op] < 0 ? m.where[op] : expansions[m.expanded[op]].from; }
   int where(const Place& p) const { return p.in_place ? origin(members[p.member], p.op) : members[p.member].where[p.op]; }
   // Whether it is done once somebody needs it.
-  bool put_off(const Member& m) const { return m.role == Member::LINE && m.expanded[1] >= 0; }
+  bool put_off(const Member& m) const { return m.role == Member::LINE && m.expanded[m.nop - 1] >= 0; }
   // Which expansions are the same for all tiles, a bit each.
   uint64_t still() const {
     uint64_t bits = 0;

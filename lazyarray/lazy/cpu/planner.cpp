@@ -327,6 +327,7 @@ Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t n
       Chunk* const c = in.ops[k].chunk;
       note_walk(mine, stage, number, k, k);
       m.where[k] = is_temporary(c) ? static_cast<int>(lives_[life_of_[id(c)]].offset) : Member::kMemory;
+      if (k < in.nin) m.expanded[k] = static_cast<int8_t>(expander.turned(c));  // indices
     }
     if (in.kernel->kind == Kernel::ROLL && is_temporary(in.ops[1].chunk)) {
       spread(form.axes, form.axes.n, in.ndim, in.shape(), in.strides(0), mine.of[0] + p.axes.n - form.axes.n);
