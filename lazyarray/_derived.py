@@ -292,7 +292,8 @@ class Derived(NDArray):
         return found if type is not None or _is_class(dtype) else self._like(found)
 
     def _as_named(self, values: np.ndarray) -> np.ndarray:
-        return values.view(type(type(self).__name__, (np.ndarray,), {}))
+        named: np.ndarray = values.view(type(type(self).__name__, (np.ndarray,), {}))
+        return named
 
     def __reduce__(self) -> Any:
         # As NumPy's: classes put their own things behind the state's five, and take them off again.
