@@ -225,6 +225,8 @@ else:  # hidden from type checkers, to which it would promise every name
                 found = _importlib.import_module(f"lazyarray.{room}")
             # For the next time; what somebody else has put there meanwhile stays.
             return globals().setdefault(name, getattr(found, inner) if inner else found)
+        if name == "core":  # old programs take names from it, of NumPy's functions, which take ours
+            return _numpy_facts.np.core
         return _hints.refuse(_public.namespace, name)
 
 

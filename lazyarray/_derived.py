@@ -62,6 +62,8 @@ _DROP = ("asarray", "ascontiguousarray", "asfortranarray", "einsum", "isin", "li
 
 _MAKING = (np.diagonal, np.ravel, np.trace)  # which make arrays of NumPy's first, and call theirs
 
+_OWN_WORDS = (np.compress, np.mean, np.put, np.squeeze, np.std, np.var)  # which call it themselves
+
 _FEWER = (
     "__array_wrap__ must accept context and return_scalar arguments (positionally) in the future."
 )
@@ -124,6 +126,27 @@ _TOLD = {
     "__array_function__": _told_ours,
     "__array_wrap__": _wraps_ours,
 }
+
+
+class _Asked:
+    """An array of a derived class: what its own method doesn't take, by its words, arrays' does."""
+
+    def __init__(self, of: Derived) -> None:
+        self._of = of
+
+    def __getattr__(self, name: str) -> Any:
+        own = getattr(self._of, name)
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return own(*args, **kwargs)
+            except TypeError:
+                plain = getattr(NDArray.view(self._of, type=NDArray), name)(*args, **kwargs)
+                if isinstance(plain, Derived):
+                    return plain  # what the program gave to write to
+                return self._of._wrapped_by_class(_rows.array(plain), None, False)
+
+        return called
 
 
 class Derived(NDArray):
@@ -226,6 +249,8 @@ class Derived(NDArray):
         """What a function of NumPy's gives that calls a method: NumPy's own code calls it here."""
         if function in _MAKING:
             return getattr(args[0], function.__name__)(*args[1:], **kwargs)
+        if function not in _OWN_WORDS and isinstance(args[0], Derived):
+            args = (_Asked(args[0]), *args[1:])
         return to_lazy(function._implementation(*args, **kwargs))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -266,12 +291,9 @@ class Derived(NDArray):
         found = NDArray.view(self, dtype, type)
         return found if type is not None or _is_class(dtype) else self._like(found)
 
-    def __repr__(self) -> str:
-        name = type(self).__name__
-        first, *rest = NDArray.__repr__(self).removeprefix("array").split("\n")
-        return "\n".join(
-            [name + first, *[line and " " * len(name) + line[len("array") :] for line in rest]]
-        )
+    def _as_named(self, values: np.ndarray) -> np.ndarray:
+        named: np.ndarray = values.view(type(type(self).__name__, (np.ndarray,), {}))
+        return named
 
     def __reduce__(self) -> Any:
         # As NumPy's: classes put their own things behind the state's five, and take them off again.

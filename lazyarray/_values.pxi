@@ -336,11 +336,15 @@ cdef class Values(Methods):
     def __trunc__(self):
         return int(number(self, "?trunc()"))
 
+    def _as_named(self, values):
+        """NumPy's array of the values, which a derived class has written by its own name."""
+        return values
+
     def __repr__(self):
         cdef Tensor x = awaited(self, "?repr()")
-        text = repr_of_one(only_value(x)) if x.v.layout.ndim == 0 else None
+        text = repr_of_one(only_value(x)) if x.v.layout.ndim == 0 and not is_derived(self) else None
         if text is None:
-            text = repr(numpy_view(&x.v, False))
+            text = repr(self._as_named(numpy_view(&x.v, False)))
         return with_device(self, text)
 
     def _repr_html_(self):

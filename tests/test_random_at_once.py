@@ -605,6 +605,21 @@ def test_choices_of_no_axes_are_arrays(kind):
 
 
 @pytest.mark.parametrize("kind", ["default_rng", "RandomState"])
+def test_counts(kind):
+    theirs, ours = getattr(np.random, kind)(3), getattr(la.random, kind)(3)
+    for size in (None, 7, (2, 3)):
+        for n, p in ((1, 0.5), (10, 0.9), (100, 0.5), (1000, 1e-3), (10**6, 0.3), (0, 0.2), (5, 1)):
+            same(ours.binomial(n, p, size), theirs.binomial(n, p, size))
+            same(ours.binomial(la.array(n), p=p, size=size), theirs.binomial(n, p, size))
+        for mean in (0, 0.5, 9.99, 10, 1e6):
+            same(ours.poisson(mean, size), theirs.poisson(mean, size))
+    for wrong in ((-1, 0.5), (3, 1.5), (3, -0.1), (3, np.nan)):
+        with pytest.raises(ValueError):
+            ours.binomial(*wrong)
+    same(ours.random(), theirs.random())
+
+
+@pytest.mark.parametrize("kind", ["default_rng", "RandomState"])
 def test_a_scale_of_minus_zero_is_an_error(kind):
     ours = getattr(la.random, kind)(3)
     for size in (None, 3, 20_000):

@@ -152,7 +152,8 @@ def read_npy(file: IO[bytes], how: Mapping[str, Any], rest: int | None = None) -
     if rest is None:
         rest = need + here - start
         if measured:
-            rest = file.seek(0, io.SEEK_END) - start
+            file.seek(0, io.SEEK_END)  # (which of a program's own kinds of files returns None)
+            rest = file.tell() - start
             file.seek(here)
     if need > rest - (here - start):
         raise _cut_short(dtype, shape, need, max(rest - (here - start), 0))

@@ -112,8 +112,11 @@ def array_repr(
     >>> la.array_repr(la.array([1.0, 2.5]))
     'array([1. , 2.5])'
     """
+    named = getattr(arr, "_as_named", np.asarray)
     text: str = looked_at(
-        arr, "array_repr()", lambda v: np.array_repr(v, max_line_width, precision, suppress_small)
+        arr,
+        "array_repr()",
+        lambda v: np.array_repr(named(v), max_line_width, precision, suppress_small),
     )
     return text
 

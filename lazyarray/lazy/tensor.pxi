@@ -248,6 +248,7 @@ cdef int become(Tensor x, Tensor other) except -1:
     x.v.set_chunk(other.v.chunk)
     x.v.layout = other.v.layout
     x.v.dtype = other.v.dtype
+    x.v.made_of = other.v.made_of
     x.v.readonly = other.v.readonly
     x.v.detached = other.v.detached
     if is_captured(old):

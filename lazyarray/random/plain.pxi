@@ -5,7 +5,7 @@
 # stand here; for the newer ones we link NumPy's own code (npyrandom). Each function is compared with
 # NumPy's before its first use (`_agrees`): where another version of NumPy draws other numbers, NumPy's is called.
 
-from libc.math cimport INFINITY, fabs, isfinite, log, signbit, sqrt
+from libc.math cimport INFINITY, exp, fabs, isfinite, log, signbit, sqrt
 
 
 cdef extern from "numpy/random/distributions.h":
@@ -13,11 +13,15 @@ cdef extern from "numpy/random/distributions.h":
     double random_standard_exponential(bitgen_t*) noexcept nogil
     uint64_t random_interval(bitgen_t*, uint64_t) noexcept nogil
     void random_bounded_uint64_fill(bitgen_t*, uint64_t, uint64_t, npy_intp, bint, uint64_t*) noexcept nogil
+    ctypedef struct binomial_t:
+        int has_binomial
+    int64_t random_binomial(bitgen_t*, double, int64_t, binomial_t*) noexcept nogil
+    int64_t random_poisson(bitgen_t*, double) noexcept nogil
 
 
 # What is drawn. OLDER: as the older stream does it.
 cdef enum Plain:
-    NEVER, DOUBLE, UNIFORM, NORMAL, EXPONENTIAL, INTEGER, CHOICE, SHUFFLE, PERMUTATION
+    NEVER, DOUBLE, UNIFORM, NORMAL, EXPONENTIAL, INTEGER, CHOICE, BINOMIAL, POISSON, SHUFFLE, PERMUTATION
     OLDER = 16
     _MOST_AXES = 4
     _MOST_CHANCES = 512
@@ -27,15 +31,17 @@ cdef dict _kinds = {
     "random": DOUBLE, "random_sample": DOUBLE, "rand": DOUBLE, "uniform": UNIFORM, "normal": NORMAL,
     "standard_normal": NORMAL, "randn": NORMAL, "exponential": EXPONENTIAL,
     "standard_exponential": EXPONENTIAL, "integers": INTEGER, "randint": INTEGER, "choice": CHOICE,
-    "shuffle": SHUFFLE, "permutation": PERMUTATION,
+    "binomial": BINOMIAL, "poisson": POISSON, "shuffle": SHUFFLE, "permutation": PERMUTATION,
 }
-cdef tuple _parameters = ("loc", "scale", "low", "high", "a")  # which come first
+cdef tuple _parameters = ("loc", "scale", "low", "high", "a", "n", "p", "lam")  # which come first
 # Arguments with which a function is compared with NumPy's.
 cdef dict _compared = {
     DOUBLE: [()], UNIFORM: [(), (-1.5, 2.25), (3, 4)], NORMAL: [(), (1.5, 0.3), (2, 3)],
     EXPONENTIAL: [(), (2.5,)],
     INTEGER: [(10,), (-3, 5), (7, 8), (0, 2**32), (0, 2**32 - 1), (0, 2**40), (-(2**62), 2**62), (1000,)],
     CHOICE: [(5,), (1000,)],
+    BINOMIAL: [(1, 0.5), (7, 0.9), (0, 0.25), (1000, 0.01), (100, 1.0), (3, 0.1)],
+    POISSON: [(), (0.0,), (3.5,), (40,)],
 }
 
 
@@ -58,6 +64,21 @@ cdef double _older_normal(Bits bits) noexcept:
     return square * b
 
 
+cdef int64_t _older_binomial(bitgen_t* words, int64_t n, double p) noexcept:
+    """By inversion, as NumPy where n * p is at most 30."""
+    cdef double q = 1 - p, first = exp(n * log(q)), chance = first, left
+    cdef int64_t x = 0, most = <int64_t>min(<double>n, n * p + 10 * sqrt(n * p * q + 1))
+    left = words.next_double(words.state)
+    while left > chance:
+        x += 1
+        if x > most:
+            x, chance, left = 0, first, words.next_double(words.state)
+        else:
+            left -= chance
+            chance = (n - x + 1) * p * chance / (x * q)
+    return x
+
+
 # ---- draws --------------------------------------------------------------------------------------
 
 cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp n, char* to) noexcept:
@@ -67,6 +88,7 @@ cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp 
     cdef double first = 0, second = 1
     cdef npy_intp i, low = 0, high = 0
     cdef double* out = <double*>to
+    cdef binomial_t binomial
     cdef bitgen_t* words = bits.words
     if kind == INTEGER or kind == CHOICE:
         if given[0] is NULL or not _whole(given[0], stream, &low):
@@ -79,6 +101,28 @@ cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp 
             return False
         random_bounded_uint64_fill(words, <uint64_t>low, <uint64_t>high - <uint64_t>low - 1, n, older,
                                    <uint64_t*>to)
+        return True
+    if kind == BINOMIAL:
+        if given[0] is NULL or given[1] is NULL or not _whole(given[0], stream, &low) \
+                or not _real(given[1], &second) and not _held(given[1], stream, &second) \
+                or not 0 <= low <= 2**31 or not 0 <= second <= 1:
+            return False
+        if older and low * min(second, 1 - second) > 30:
+            return False
+        binomial.has_binomial = 0
+        for i in range(n):
+            if not older:
+                (<int64_t*>to)[i] = random_binomial(words, second, low, &binomial)
+            elif second <= 0.5:
+                (<int64_t*>to)[i] = _older_binomial(words, low, second)
+            else:
+                (<int64_t*>to)[i] = low - _older_binomial(words, low, 1 - second)
+        return True
+    if kind == POISSON:
+        if not _real(given[0], &second) and not _held(given[0], stream, &second) or not 0 <= second <= 2**31:
+            return False
+        for i in range(n):
+            (<int64_t*>to)[i] = random_poisson(words, second)
         return True
     if kind == EXPONENTIAL:
         if not _real(given[0], &second) and not _held(given[0], stream, &second):
@@ -342,7 +386,7 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
     cdef npy_intp count = 1, many = 0
     cdef double[_MOST_CHANCES] sums
     cdef bint drawn = True
-    cdef bint integers = f.plain & ~OLDER == INTEGER or f.plain & ~OLDER == CHOICE
+    cdef bint integers = INTEGER <= f.plain & ~OLDER <= POISSON
     cdef Tensor made = None
     cdef Bits bits
     if scalars_are_read or not stream._device.c.on_host() or n + nk > _MOST or f.plain & ~OLDER == SHUFFLE:

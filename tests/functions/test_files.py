@@ -105,6 +105,17 @@ def test_a_file_that_may_be_written_in_a_folder_that_may_not(tmp_path):
     np.testing.assert_array_equal(np.fromfile(path), [0.0, 1.0, 2.0])
 
 
+def test_a_file_whose_seek_tells_nothing():
+    class Told(io.BytesIO):
+        def seek(self, *where):
+            super().seek(*where)
+
+    file = Told()
+    np.save(file, np.arange(5))
+    file.seek(0)
+    assert la.load(file).tolist() == [0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize("module", ["gzip", "bz2", "lzma"])
 def test_compressed_streams(module, tmp_path):
     library = importlib.import_module(module)

@@ -109,6 +109,11 @@ def test_ctypes_share_memory():
     assert la.ones((2, 3)).T.__array_interface__["strides"] == (8, 24)
 
 
+@pytest.mark.filterwarnings("ignore:numpy.core is deprecated")
+def test_the_older_name_of_numpys_core():
+    assert la.core.umath.clip(la.arange(5), 1, 3).tolist() == [1, 1, 2, 3, 3]
+
+
 def test_files_by_the_format_itself():
     file = io.BytesIO()
     la.lib.format.write_array(file, la.arange(4.0))

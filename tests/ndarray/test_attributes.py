@@ -49,6 +49,8 @@ def test_base_is_the_array_itself_while_it_lives():
     base = y[1:].base  # what stands for it
     same(base, np.arange(12.0) + 1)
     assert y.T.base is base and base.base is None and la.shares_memory(y, base)
+    z = la.ndarray((12,), buffer=y)
+    assert z.view().base is base and z.base is base  # which z is not, though all of it
 
 
 def test_base_of_what_dies_or_moves():

@@ -216,6 +216,27 @@ def test_repr_is_numpys():
     for shape in ((3,), (2, 3), (2, 2, 2), (40, 40)):
         want, got = (xp.ones(shape).view(CLASSES[xp]["Sevens"]) for xp in (np, la))
         assert repr(got) == repr(want)
+    for values in (np.array(3.0), np.zeros((0, 2)), np.arange(30, dtype="i2") * 100):
+        want, got = (xp.array(values).view(CLASSES[xp]["Plain"]) for xp in (np, la))
+        assert repr(got) == repr(want) == la.array_repr(got)
+        assert la.array_repr(got, 40, 2) == np.array_repr(want, 40, 2)
+
+
+@pytest.mark.parametrize("xp", [np, la])
+def test_a_method_with_fewer_parameters_than_numpys_function_gives(xp):
+    class Short(xp.ndarray):
+        def round(self, decimals=0):
+            return xp.around(self, decimals, out=self)
+
+        def cumsum(self):
+            return xp.cumsum(self, axis=0)
+
+    x = xp.array([[1.26, 2.0], [3.0, 4.0]]).view(Short)
+    for made in (x.cumsum(), xp.around(x, 1), x.round(1)):
+        assert type(made) is Short
+    assert x.tolist() == [[1.3, 2.0], [3.0, 4.0]]
+    with pytest.raises(TypeError):
+        xp.cumsum(x, axis=2.5)
 
 
 def test_missing_shape():
