@@ -259,7 +259,7 @@ class Derived(NDArray):
         if asks(*operands) or (asks(self) and asks(*operands, others=True)):
             return NotImplemented  # as NumPy's: the class says it itself, or nobody does
         ufunc = getattr(ufunc, "ufunc", ufunc)  # super() is told of ours, too
-        plain = [NDArray.view(x, type=NDArray) if isinstance(x, Derived) else x for x in inputs]
+        plain = [_view(x) if isinstance(x, Derived) else x for x in inputs]
         result = NDArray.__array_ufunc__(self, ufunc, method, *plain, **kwargs)
         if method == "__call__" and "out" in kwargs:
             return self._as_outputs(result, ufunc, inputs, kwargs["out"])
@@ -271,11 +271,13 @@ class Derived(NDArray):
         """A call of a function, which is done as if no class had anything to say of it."""
         if not all(issubclass(kind, (Tensor, np.ndarray)) for kind in types):
             return NotImplemented
-        plain = NDArray.view(self, type=NDArray)  # nobody is asked for that
+        plain = _view(self)  # nobody is asked for that
         return NDArray.__array_function__(plain, func, types, args, kwargs)
 
     def _like(self, result: Any) -> Any:
         """A result as one of the class: arrays are, of no axes, too; all else isn't changed."""
+        if type(result) is NDArray:
+            return _ndarray.of_class(result, type(self), self)
         if isinstance(result, tuple):
             parts = [self._like(part) for part in result]
             return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
@@ -331,7 +333,7 @@ def _plain(x: Any) -> Any:
     """An argument without derived classes."""
     if type(x) in (list, tuple):
         return type(x)(map(_plain, x))
-    return NDArray.view(x, type=NDArray) if isinstance(x, Derived) else x
+    return _view(x) if isinstance(x, Derived) else x
 
 
 def _unasked(base: Any) -> Callable[..., Any]:
@@ -339,7 +341,7 @@ def _unasked(base: Any) -> Callable[..., Any]:
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if type(self).__array_function__ is Derived.__array_function__:
-            return base(_view(self, None, NDArray), *args, **kwargs)
+            return base(_view(self), *args, **kwargs)
         values = [*args, *kwargs.values()]
         plain = [_plain(x) for x in values]
         found = base(
@@ -352,7 +354,7 @@ def _unasked(base: Any) -> Callable[..., Any]:
 
 def _is_given(found: Any, args: Any, kwargs: Any) -> bool:
     """Whether a result is what the program gave, as ``out``."""
-    return any(found is x for x in (*args, *kwargs.values()))
+    return (args or kwargs) and any(found is x for x in (*args, *kwargs.values()))
 
 
 def _variance(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -373,7 +375,7 @@ def _method(name: str, of: Callable[..., Any] | None = None) -> Callable[..., An
                     zip(_PARAMETERS if name in _ADDING else _PARAMETERS[1:], args, strict=False)
                 )
                 return _reduced(self, ufunc, axis, **named, **kwargs)
-            found = base(NDArray.view(self, type=NDArray), axis, *args, **kwargs)
+            found = base(_view(self), axis, *args, **kwargs)
             return found if _is_given(found, args, kwargs) else self._wrapped(found)
     elif name in _RUNNING:
 
@@ -500,8 +502,8 @@ def _inplace(name: str, row: Any) -> Callable[..., Any]:
 
 def _property(name: str) -> property:
     base = getattr(NDArray, name)
-    get = _unasked(base.__get__)
-    return property(lambda self: self._like(get(self)), base.__set__, doc=base.__doc__)
+    get = base.__get__
+    return property(lambda self: self._like(get(_view(self))), base.__set__, doc=base.__doc__)
 
 
 for _rows_of, _reflected in ((METHODS, False), (REFLECTED, True)):

@@ -233,7 +233,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef cppclass Kernel:
         KernelKind kind
         Split split
-        cbool any_order, minds_still, copies, no_minus_zero
+        cbool any_order, slow_still, minds_still, copies, no_minus_zero
         const Kernel* of_plus_zeros
         const char* name
         Loop fn

@@ -61,6 +61,7 @@ struct Kernel {
   const LineLoops* lines = nullptr;  // for many short rows at once
   bool any_order = false;     // an element's bits don't depend on the loop's steps; REDUCE: nor do a short row's
   bool no_minus_zero = false;  // ELEMENTWISE: none of its results is -0.0
+  bool slow_still = false;    // ELEMENTWISE, in any order: its loop is slow where an input has no step
   bool minds_still = false;   // ELEMENTWISE: does something else where its second input has no step
   bool copies = false;        // moves elements as they are
   const char* code = nullptr;  // the op's name for the compiled tier, if it has the op (cpu/jit/)

@@ -35,6 +35,7 @@ cdef class Ufunc(UfuncMethods):
     cdef int mended
     cdef object quotients
     cdef bint no_minus_zero
+    cdef str rows_alone
     cdef bint compares, exponents, weights, bad_strided, x87, reduces
     cdef Resolved** table
     cdef dict loops  # input dtypes, by operands' kinds and the dtype that is asked for as one number

@@ -96,6 +96,7 @@ class Ufunc(UfuncMethods):
         mended: int = 0,
         quotients: np.ufunc | None = None,
         no_minus_zero: bool = False,
+        rows_alone: str = "",
         x87: bool = False,
         smooth: tuple[tuple[float, float], ...] = (),
         example: str = "",

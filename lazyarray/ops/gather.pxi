@@ -300,12 +300,43 @@ cdef Tensor as_indices(object o, Tensor x, int axis):
     return host_index(o, x.v.layout.shape()[axis], axis, x.v.device()) if isinstance(o, np.ndarray) else None
 
 
+cdef Tensor rows_now(Tensor x, object index):
+    """``x[index]`` of a small matrix at hand whose rows don't lie together, for a vector of indices; else None."""
+    cdef npy_intp shape[2]
+    cdef npy_intp i, at, size = x.v.itemsize(), rows = x.v.layout.shape()[0]
+    cdef int64_t* places
+    cdef Tensor out
+    if Py_TYPE(index) != type_of_arrays() or (<Tensor>index).v.dtype != D_IL or (<Tensor>index).v.layout.ndim != 1 \
+            or not is_ready(<Tensor>index) or not x.v.near() or not x.v.layout.size():
+        return None
+    places = <int64_t*>(<Tensor>index).v.elements()
+    shape[0], shape[1] = (<Tensor>index).v.layout.size(), x.v.layout.shape()[1]
+    out = small_array(x.v.dtype, 2, shape)
+    if out is None:
+        return None
+    for i in range(shape[0]):
+        at = places[i] + (rows if places[i] < 0 else 0)
+        if not 0 <= at < rows:
+            return None
+        copy_steps(<int>size, out.v.chunk.data + i * shape[1] * size, &size,
+                   x.v.elements() + at * x.v.layout.strides()[0], x.v.layout.strides() + 1, shape + 1, 1)
+    return written(out)
+
+
 cdef Tensor gathered(Tensor x, object key):
     """``x[key]`` for integer arrays of axes in a row, one to three, and numbers; None for any other key."""
     cdef Tensor index, found
     cdef int axis = 0
+    if x.v.layout.ndim == 2 and not contiguous(x):
+        found = rows_now(x, key)
+        if found is not None:
+            return found
     if type(key) is tuple:
         axis = len(<tuple>key) - 1
+        if axis == 1 and x.v.layout.ndim == 2 and is_whole_before(key, 1):
+            found = rows_now(transposed(x), (<tuple>key)[1])
+            if found is not None:
+                return transposed(found)
         if axis:
             found = gathered_at(x, key)
             if found is not None or axis >= x.v.layout.ndim - 1 or not is_whole_before(key, axis):

@@ -16,7 +16,8 @@ cdef dict _WAYS = {
     "full_like": <size_t>&quick_full_like, "reshape": <size_t>&quick_reshape, "ravel": <size_t>&quick_ravel,
     "transpose": <size_t>&quick_transpose, "squeeze": <size_t>&quick_squeeze, "atleast_1d": <size_t>&quick_atleast_1d,
     "atleast_2d": <size_t>&quick_atleast_2d, "atleast_3d": <size_t>&quick_atleast_3d,
-    "NDArray.copy": <size_t>&quick_copy_method, "nonzero": <size_t>&quick_nonzero, "repeat": <size_t>&quick_repeat,
+    "NDArray.copy": <size_t>&quick_copy_method, "nonzero": <size_t>&quick_nonzero,
+    "flatnonzero": <size_t>&quick_flatnonzero, "repeat": <size_t>&quick_repeat,
     "expand_dims": <size_t>&quick_expand_dims, "arange": <size_t>&quick_arange, "argmax": <size_t>&quick_argmax,
     "NDArray.argmax": <size_t>&quick_argmax_method, "NDArray.argmin": <size_t>&quick_argmin_method,
     "concatenate": <size_t>&quick_concatenate, "concat": <size_t>&quick_concatenate, "argmin": <size_t>&quick_argmin,
@@ -303,7 +304,7 @@ cdef Tensor extremum(Tensor x, int what):
     cdef Kernel* k
     cdef Tensor t
     cdef npy_intp n = x.v.layout.size()
-    if not n or not is_ready(x):
+    if not n or not is_ready(x, True):
         return None
     k = along_kernel("argmin" if what else "argmax", what, x.v.dtype)
     if k is NULL:
@@ -396,69 +397,90 @@ cdef object quick_bincount(PyObject** args, Py_ssize_t n):
     return written(counts)
 
 
+cdef npy_intp set_in(Tensor t) noexcept:
+    """How many elements that lie together are not zero; -1 for dtypes whose zeros have several bits set."""
+    cdef npy_intp n = t.v.layout.size()
+    cdef const char* p = t.v.elements()
+    if t.v.dtype == D_BOOL:
+        return count_true(p, n)
+    if t.v.dtype == D_F8:
+        return count_set(<const double*>p, n)
+    if t.v.dtype == D_F4:
+        return count_set(<const float*>p, n)
+    if info(t.v.dtype).kind not in b"iu":
+        return -1
+    if t.v.itemsize() == 8:
+        return count_set(<const int64_t*>p, n)
+    if t.v.itemsize() == 4:
+        return count_set(<const int32_t*>p, n)
+    if t.v.itemsize() == 2:
+        return count_set(<const int16_t*>p, n)
+    return count_set(p, n)
+
+
 cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):
     cdef Tensor t = only(args, nargs)
-    cdef npy_intp n, count = 0
-    cdef char* p
-    if t is None or not contiguous(t) or not t.v.at_hand():
+    cdef npy_intp count
+    if t is None or not contiguous(t) and not in_fortran_order(t) or not t.v.at_hand() or t.v.layout.size() * t.v.itemsize() > most_bytes(True):
         return None
-    n = t.v.layout.size()
-    p = t.v.elements()
-    if n * t.v.itemsize() > most_bytes(True):
-        return None
-    if t.v.dtype == D_BOOL:
-        count = count_true(p, n)
-    elif t.v.dtype == D_F8:
-        count = count_set(<const double*>p, n)
-    elif info(t.v.dtype).kind in b"iu":
-        if t.v.itemsize() == 8:
-            count = count_set(<const int64_t*>p, n)
-        elif t.v.itemsize() == 4:
-            count = count_set(<const int32_t*>p, n)
-        elif t.v.itemsize() == 2:
-            count = count_set(<const int16_t*>p, n)
-        else:
-            count = count_set(p, n)
-    elif t.v.dtype == D_F4:
-        count = count_set(<const float*>p, n)
-    else:
+    count = set_in(t)
+    if count < 0:
         return None
     t = new_element(D_IL, t.v.device())
     (<int64_t*>t.v.elements())[0] = count
     return t
 
 
-cdef object quick_nonzero(PyObject** args, Py_ssize_t nargs):
-    """The indices of what is not zero in a vector or a matrix, along each axis."""
-    cdef Tensor t = only(args, nargs), rows, columns
-    cdef npy_intp i, n, count, width, row = 0, start = 0
+cdef Tensor places_set(Tensor t):
+    """Where elements are not zero, of all in C order; None where it isn't that simple."""
+    cdef npy_intp count
     cdef const char* p
     cdef int64_t* to
-    if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t, True) or t.v.dtype not in (D_F8, D_IL, D_BOOL):
+    cdef Tensor places
+    if t is None or not t.v.layout.ndim or not is_ready(t, True):
         return None
-    n, width = t.v.layout.size(), t.v.layout.shape()[t.v.layout.ndim - 1]
-    p = t.v.elements()
-    if t.v.dtype == D_BOOL:
-        count = count_true(p, n)
-    elif t.v.dtype == D_F8:
-        count = count_set(<const double*>p, n)
-    else:
-        count = count_set(<const int64_t*>p, n)
-    rows = small_array(D_IL, 1, &count, True)
-    columns = small_array(D_IL, 1, &count, True) if t.v.layout.ndim == 2 else rows
-    if rows is None or columns is None:
+    count = set_in(t)
+    places = small_array(D_IL, 1, &count, True) if count >= 0 else None
+    if places is None:
         return None
-    to = <int64_t*>columns.v.chunk.data
+    p, to = t.v.elements(), <int64_t*>places.v.chunk.data
     if t.v.dtype == D_BOOL:
-        put_places(p, to, count)
+        places_of_true(p, t.v.layout.size(), <npy_intp*>to)
     elif t.v.dtype == D_F8:
         put_places(<const double*>p, to, count)
-    else:
+    elif t.v.dtype == D_F4:
+        put_places(<const float*>p, to, count)
+    elif t.v.itemsize() == 8:
         put_places(<const int64_t*>p, to, count)
-    if not seen_as_wait("nonzero()"):
+    elif t.v.itemsize() == 4:
+        put_places(<const int32_t*>p, to, count)
+    elif t.v.itemsize() == 2:
+        put_places(<const int16_t*>p, to, count)
+    else:
+        put_places(p, to, count)
+    return places
+
+
+cdef object quick_flatnonzero(PyObject** args, Py_ssize_t nargs):
+    cdef Tensor places = places_set(only(args, nargs))
+    return None if places is None or not seen_as_wait("flatnonzero()") else written(places)
+
+
+cdef object quick_nonzero(PyObject** args, Py_ssize_t nargs):
+    """The indices of what is not zero in a vector or a matrix, along each axis."""
+    cdef Tensor t = only(args, nargs), rows, columns = None
+    cdef npy_intp i, count, width, row = 0, start = 0
+    cdef int64_t* to
+    if t is not None and 1 <= t.v.layout.ndim <= 2:
+        columns = places_set(t)
+    if columns is None or not seen_as_wait("nonzero()"):
         return None
-    if columns is rows:
-        return (written(rows),)
+    if t.v.layout.ndim == 1:
+        return (written(columns),)
+    count, width = columns.v.layout.size(), t.v.layout.shape()[1]
+    rows = small_array(D_IL, 1, &count, True)
+    if rows is None:
+        return None
     to = <int64_t*>columns.v.chunk.data
     for i in range(count):
         while to[i] - start >= width:
@@ -471,7 +493,10 @@ cdef object quick_nonzero(PyObject** args, Py_ssize_t nargs):
 
 ctypedef fused Truth:
     char
+    float
     double
+    int16_t
+    int32_t
     int64_t
 
 

@@ -142,14 +142,14 @@ cdef object quick_full_like(PyObject** args, Py_ssize_t n):
 
 
 cdef Tensor alike(PyObject** args, Py_ssize_t n, Py_ssize_t at):
-    """An unwritten array like the first argument, an array in C or Fortran order, of the dtype at ``at``, if any."""
+    """An unwritten array like the first argument, whose axes lie in C or Fortran order, of the dtype at ``at``, if any."""
     cdef Tensor t = first_array(args) if n == at or n == at + 1 else None
     cdef int code
     if t is None and (n == at or n == at + 1) and is_native(<object>args[0]) \
             and cnp.PyArray_NBYTES(<object>args[0]) <= most_bytes(False):
         t = from_numpy(<object>args[0], current_device())
-    cdef bint fortran = t is not None and not contiguous(t)
-    if t is None or fortran and not t.v.layout.f_contiguous(t.v.itemsize()):
+    cdef char order = 0 if t is None else order_of_axes(t)
+    if not order:
         return None
     code = t.v.dtype
     if n > at and <object>args[at] is not None:
@@ -157,9 +157,30 @@ cdef Tensor alike(PyObject** args, Py_ssize_t n, Py_ssize_t at):
             return None
         code = dtype_code(<object>args[at])
     cdef Tensor out = empty_like_shape(code, t.v.layout.ndim, t.v.layout.shape(), t.v.device())
-    if fortran:
+    if order == b"F":
         lay_in_fortran_order(out)
     return out
+
+
+cdef char order_of_axes(Tensor t) noexcept:
+    """``b"C"`` or ``b"F"`` as an array's axes lie, perhaps with gaps or backwards; 0 for other orders."""
+    cdef int i
+    cdef npy_intp step, before = 0
+    cdef bint falls = True, rises = True
+    if contiguous(t):
+        return b"C"
+    if t.v.layout.f_contiguous(t.v.itemsize()):
+        return b"F"
+    for i in range(t.v.layout.ndim):
+        step = abs(t.v.layout.strides()[i])
+        if step == 0 or t.v.layout.shape()[i] < 2:
+            return 0
+        falls = falls and (i == 0 or step < before)
+        rises = rises and (i == 0 or step > before)
+        before = step
+    if falls:
+        return b"C"
+    return b"F" if rises else 0
 
 
 cdef void lay_in_fortran_order(Tensor t) noexcept:

@@ -96,10 +96,10 @@ cdef Tensor picked_elements(Tensor x, object key):
 
 
 cdef bint stored_elements(Tensor x, object key, object value) except -1:
-    """``x[i, j] = value`` for such a key, and a number or as many values of x's dtype; else false."""
+    """``x[i, j] = value`` for such a key, and a number or as many values; else false."""
     cdef Places p
     cdef npy_intp each = 0
-    cdef long double number[2]  # 32 bytes, aligned
+    cdef long double number[2 * _LISTED]  # 32 bytes each, aligned
     cdef char* values = <char*>number
     cdef Tensor v
     if is_scalar(x) or unwritable(x) or not places_of(&p, x, key, True):
@@ -118,6 +118,10 @@ cdef bint stored_elements(Tensor x, object key, object value) except -1:
             each = v.v.layout.strides()[0]
         values = v.v.elements()
         if lie_on(x.v.chunk, values, p.n, each, x.v.itemsize()):
+            return False
+    elif type(value) is list:
+        each = x.v.itemsize()
+        if len(<list>value) != p.n or p.n > _LISTED or not put_numbers(values, value, p.n, x.v.dtype):
             return False
     elif not put_number(values, value, x.v.dtype):
         return False
@@ -180,56 +184,64 @@ cdef void changed(Chunk* c):
 
 
 cdef object quick_take(PyObject** args, Py_ssize_t n):
-    """The elements of a vector at some places."""
+    """The elements of a vector at some places, or the rows of a matrix."""
     cdef Tensor x = first_array(args) if n == 2 or n == 3 else None
+    if n == 3 and x is not None and x.v.layout.ndim == 2 and axis_of(<object>args[2], 2) == 0:
+        return rows_now(x, <object>args[1])
     if n == 3 and (x is None or x.v.layout.ndim != 1 or axis_of(<object>args[2], 1) != 0):
         return None
     return None if x is None or type(<object>args[1]) is tuple else picked_elements(x, <object>args[1])
 
 
 cdef object quick_where(PyObject** args, Py_ssize_t n):
-    """Elements of two small vectors or numbers of float64, by a mask; or, of a mask alone, where it is set."""
-    cdef double numbers[2]
-    cdef char* from_[2]
-    cdef npy_intp steps[2]
-    cdef npy_intp i
-    cdef bint real = False
+    """Elements of two small arrays of one dtype, or numbers, by a mask; or, of a mask alone, where it is set."""
+    cdef long double numbers[4]  # twice 32 bytes, aligned
+    cdef char* given[4]
+    cdef npy_intp steps[4]
+    cdef npy_intp i, size
+    cdef int code = -1
     cdef Tensor mask = first_array(args) if n == 3 else None, t
-    cdef const char* chosen
     if n == 1:
         return quick_nonzero(args, n)
-    if mask is None or mask.v.dtype != D_BOOL or not is_ready(mask):
+    if mask is None or mask.v.dtype != D_BOOL or not mask.v.layout.ndim or not is_ready(mask):
         return None
-    for i in range(2):
-        o = <object>args[i + 1]
+    for i in range(1, 3):
+        if Py_TYPE(<object>args[i]) != type_of_arrays():
+            continue
+        t = <Tensor>args[i]
+        if code >= 0 and t.v.dtype != code or not t.v.layout.same_shape(mask.v.layout) or not is_ready(t):
+            return None
+        code = t.v.dtype
+    if code < 0:  # two numbers
+        kinds = {type(<object>args[1]), type(<object>args[2])}
+        code = D_IL if kinds == {int} else D_F8 if kinds <= {int, float} else -1
+    if code < 0:
+        return None
+    given[0], steps[0], size = mask.v.elements(), 1, info(code).size
+    for i in range(1, 3):
+        o = <object>args[i]
         if Py_TYPE(o) == type_of_arrays():
-            t = <Tensor>o
-            if t.v.dtype != D_F8 or not t.v.layout.same_shape(mask.v.layout) or not is_ready(t):
-                return None
-            from_[i], steps[i], real = t.v.elements(), 8, True
-        elif double_at_hand(o, &numbers[i]):
-            from_[i], steps[i] = <char*>&numbers[i], 0
-            real = real or type(o) is not int
+            given[i], steps[i] = (<Tensor>o).v.elements(), size
+        elif may_be(o, code) and put_value(<char*>&numbers[2 * (i - 1)], o, code):
+            given[i], steps[i] = <char*>&numbers[2 * (i - 1)], 0
         else:
             return None
-    real = real and mask.v.layout.ndim
-    if not real and (type(<object>args[1]) is not int or type(<object>args[2]) is not int or not mask.v.layout.ndim):
-        return None
-    t = small_array(D_F8 if real else D_IL, mask.v.layout.ndim, mask.v.layout.shape())
+    t = small_array(code, mask.v.layout.ndim, mask.v.layout.shape())
     if t is None:
         return None
-    chosen = mask.v.elements()
-    if not real:
-        for i in range(2):
-            if not fits_in(<object>args[i + 1], _FAR):
-                return None
-        for i in range(mask.v.layout.size()):
-            (<int64_t*>t.v.chunk.data)[i] = <int64_t>numbers[0 if chosen[i] else 1]
-        return written(t)
-    for i in range(mask.v.layout.size()):
-        (<double*>t.v.chunk.data)[i] = (<double*>(from_[0] + i * steps[0]))[0] if chosen[i] \
-            else (<double*>(from_[1] + i * steps[1]))[0]
+    given[3], steps[3], n = t.v.chunk.data, size, mask.v.layout.size()
+    where_of_size(<int>size)(given, &n, steps, NULL)
     return written(t)
+
+
+cdef bint may_be(object o, int code) noexcept:
+    """Whether what is picked from a number and an array of a dtype has that dtype: a scalar's counts as an array's."""
+    cdef char kind = info(code).kind
+    if is_tensor(o):
+        return True  # `put_value` asks for its dtype
+    if type(o) is int:
+        return kind in b"iufc"
+    return type(o) is float and kind in b"fc" or type(o) is _float64 and code == D_F8
 
 
 cdef object quick_put(PyObject** args, Py_ssize_t n):

@@ -314,13 +314,31 @@ cdef Tensor axis_moved(Tensor t, int a, int b):
 
 
 cdef Tensor part_of(Tensor x, int which):
-    """The real (0) or imaginary (1) part of a complex array as a view; None for any other."""
-    if info(x.v.dtype).kind != b"c" or is_scalar(x) or not lone_ops():
+    """The real (0) or imaginary (1) part of a complex array as a view, or zeros of a small real one; else None."""
+    cdef Tensor t
+    if is_scalar(x) or not lone_ops():
         return None
-    cdef Tensor t = same_view(x)
+    if info(x.v.dtype).kind != b"c":
+        return zeros_beside(x) if which else None
+    t = same_view(x)
     t.v.dtype = D_F8 if x.v.dtype == D_C16 else dtype_code(chr(info(x.v.dtype).code).lower())
     t.v.layout.offset += which * t.v.itemsize()
     return t
+
+
+cdef Tensor zeros_beside(Tensor x):
+    """The imaginary part of a small real array, which nobody may write to; None of any other."""
+    cdef Tensor t
+    if not may_run_now() or not (x.v.device() == cpu0()):
+        return None
+    t = small_array(x.v.dtype, x.v.layout.ndim, x.v.layout.shape(), True)
+    if t is None:
+        return None
+    memset(t.v.chunk.data, 0, t.v.chunk.nbytes)
+    if in_fortran_order(x):
+        lay_in_fortran_order(t)
+    t.v.readonly = True
+    return written(t)
 
 
 cdef Tensor same_view(Tensor x):

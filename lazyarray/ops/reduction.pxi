@@ -359,10 +359,12 @@ cdef class Reduction(Row):
                 return found
         if out is None and (starts or where is not None):
             if not starts:
-                found = direct_call(functools.partial(masked_reduce, self.ufunc), (x, axis, dtype, bool(keepdims), where))
+                found = direct_call(functools.partial(masked_reduce, self.ufunc), (x, axis, dtype, bool(keepdims), where),
+                                    PY_SSIZE_T_MAX, _DIRECT_LENGTH, 1)
             else:
                 found = direct_call(self.ufunc.reduce, (x, axis, dtype, None, bool(keepdims), initial,
-                                                        True if where is None else where))
+                                                        True if where is None else where),
+                                    PY_SSIZE_T_MAX, _DIRECT_LENGTH, LIGHT_TIMES if where is None else 1)
             if found is not None:
                 return found
         cdef Tensor t = as_tensor(x)

@@ -50,6 +50,7 @@ cdef class Ufunc(UfuncMethods):
     what is done; ``weights``: ``b`` are sums of weights, which must not be zero; ``bad_strided``:
     NumPy's loops write a strided output wrongly; ``mended``: they are wrong or slow elsewhere (mended.h);
     ``quotients``: NumPy's ufunc that gives the whole quotients of which these are the remainders;
+    ``rows_alone``: the kinds of dtypes whose loops have vector instructions only where both operands lie in a row;
     ``no_minus_zero``: none of its real results is -0.0;
     ``x87``: they raise flags in the x87 unit, too. ``smooth``, ``example``, ``vectors``,
     ``vector_of``: see ``op()``.
@@ -64,7 +65,7 @@ cdef class Ufunc(UfuncMethods):
                  double vector=0, formula=None, bint exact=False, str line="", bint compares=False,
                  bint exponents=False, bint bad_strided=False, int mended=0, bint x87=False,
                  tuple smooth=(), str example="", bint vectors=False, str vector_of="fd", bint reduces=False,
-                 bint weights=False, object quotients=None, bint no_minus_zero=False):
+                 bint weights=False, object quotients=None, bint no_minus_zero=False, str rows_alone=""):
         self.ufunc = ufunc
         self.name = name or ufunc.__name__
         self.section = section
@@ -86,6 +87,7 @@ cdef class Ufunc(UfuncMethods):
         self.mended = mended
         self.quotients = quotients
         self.no_minus_zero = no_minus_zero
+        self.rows_alone = rows_alone
         self.x87 = x87
         self.smooth = smooth
         self.example = example
@@ -116,7 +118,8 @@ cdef class Ufunc(UfuncMethods):
                      exponents=self.exponents, bad_strided=self.bad_strided,
                      mended=self.mended if mended is None else mended,
                      quotients=self.quotients, x87=self.x87, smooth=self.smooth, example=self.example, vectors=self.vectors,
-                     vector_of=self.vector_of, weights=weights, no_minus_zero=self.no_minus_zero)
+                     vector_of=self.vector_of, weights=weights, no_minus_zero=self.no_minus_zero,
+                     rows_alone=self.rows_alone)
 
     cdef Resolved* resolve(self, int ka, int kb) except NULL:
         cdef Resolved* r = self.table[ka * (kOperandKinds if self.nin == 2 else 1)
@@ -151,6 +154,7 @@ cdef class Ufunc(UfuncMethods):
         if self.reduces:
             k.told_of = "reduce"
         k.any_order = self.exact and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
+        k.slow_still = all(d == dtypes[0] and d.kind in self.rows_alone for d in dtypes)
         k.no_minus_zero = self.no_minus_zero and dtypes[-1].kind == "f"
         if self.line and all(d == dtypes[0] for d in dtypes):
             k.lines = line_loops(ord(self.line), dtype_code(dtypes[0]))

@@ -100,7 +100,13 @@ cdef Tensor scanned_now(object ufunc, Tensor x):
 
 cdef inline bint is_ours_alone(object array, object out) noexcept:
     """Whether there is nobody to ask about a call (`told_by_class`), and so no need to write down what it is."""
-    return out is None and is_tensor(array) and not is_derived(array)
+    return (out is None or Py_TYPE(out) == type_of_arrays()) and is_tensor(array) and not is_derived(array)
+
+
+cdef inline bint are_ours_alone(object array, object other) noexcept:
+    """The same of a pair, of which the other may be a list or a number."""
+    return is_ours_alone(array, None) and (
+        type(other) is list or type(other) is int or type(other) is float or is_ours_alone(other, None))
 
 
 cdef class UfuncMethods(Row):
@@ -148,6 +154,10 @@ cdef class UfuncMethods(Row):
             found = told_by_class(self, "reduce", (array,), given | dict(zip(("initial", "where"), args)) if args else given)
             if found is not NotImplemented:
                 return found
+        if not args and not kwargs and type(axis) is int and Py_TYPE(array) == Py_TYPE(out) == type_of_arrays():
+            row = _reductions.get(self.ufunc)
+            if row is not None:
+                return handed((<Reduction>row).reduce(<Tensor>array, axis, dtype, out_array(out), keepdims))
         if out is None and not args and not kwargs:
             row = _reductions.get(self.ufunc)
             if row is not None and is_tensor(array) and type(axis) is int:
@@ -229,9 +239,10 @@ cdef class UfuncMethods(Row):
         >>> la.add.reduceat(la.arange(8), [0, 4, 1, 5]).asnumpy()
         array([ 6,  4, 10, 18])
         """
-        found = told_by_class(self, "reduceat", (array, indices), told({"axis": axis, "dtype": dtype, "out": out}))
-        if found is not NotImplemented:
-            return found
+        if out is not None or not are_ours_alone(array, indices):
+            found = told_by_class(self, "reduceat", (array, indices), told({"axis": axis, "dtype": dtype, "out": out}))
+            if found is not NotImplemented:
+                return found
         result = None
         if out is None:  # hosted, for what is recorded is a call of NumPy's, too
             result = direct_call(self.ufunc.reduceat, (array, indices, axis, dtype), PY_SSIZE_T_MAX, _DIRECT_LENGTH,
@@ -256,9 +267,10 @@ cdef class UfuncMethods(Row):
         array([[3, 4],
                [6, 8]])
         """
-        found = told_by_class(self, "outer", (a, b), kwargs)
-        if found is not NotImplemented:
-            return found
+        if kwargs or not are_ours_alone(a, b):
+            found = told_by_class(self, "outer", (a, b), kwargs)
+            if found is not NotImplemented:
+                return found
         # What comes is as large as the square of the operands.
         result = direct_call(self.ufunc.outer, (a, b), 512) if not kwargs else None
         if result is None:

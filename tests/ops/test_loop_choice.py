@@ -108,3 +108,29 @@ def test_powers_by_broadcast_exponents(shapes, dtype):
         k.reshape(-1)[::2] = 2
         got = (la.array(x) ** la.array(k)).asnumpy()
         assert got.tobytes() == (x**k).tobytes(), other
+
+
+STILL = (
+    "add multiply bitwise_and bitwise_or logical_and logical_or maximum minimum fmax fmin".split()
+)
+
+
+@pytest.mark.parametrize("name", STILL)
+def test_operands_without_a_step_are_written_out(name):
+    rng = np.random.default_rng(3)
+    for dtype in "?bHil":
+        a = rng.integers(-99, 99, (40, 300)).astype(dtype)
+        flat = rng.integers(-99, 99, 9000).astype(dtype)
+        number = a.dtype.type(5)
+        for x, y in (
+            (a, a[:, :1]), (a[:, :1], a), (a[:, :1], a[0]), (a.T, a[0, :40]), (a[:, 1:], a[:, :1]),
+            (a[:, ::-1], a[:, :1]), (flat, number), (number, flat), (flat[::2], number),
+            (flat[:63], number), (flat[1:66], number),
+        ):  # fmt: skip
+            got = getattr(la, name)(la.array(x), la.array(y)).asnumpy()
+            want = getattr(np, name)(x, y)
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(got, want)
+        ours = la.array(flat)
+        getattr(la, name)(ours, ours[7], out=ours)
+        np.testing.assert_array_equal(ours.asnumpy(), getattr(np, name)(flat, flat[7]))

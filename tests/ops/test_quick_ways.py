@@ -618,3 +618,152 @@ def test_elements_of_all_sizes_are_filled_and_repeated(dtype, direct):
             y, ours = x.copy(), la.array(x)
             y[k], ours[la.array(k)] = np.arange(50).astype(dtype), la.arange(50).astype(dtype)
             same(ours, y)
+
+
+@pytest.mark.parametrize("dtype", "?bHieflLqFDdg")
+def test_where_of_arrays_of_one_dtype_and_numbers(dtype, direct):
+    mask = rng.random((5, 7)) > 0.5
+    a, b = rng.integers(0, 3, (2, 5, 7)).astype(dtype)
+    numbers = [
+        0,
+        3,
+        -1,
+        2**40,
+        2**70,
+        True,
+        0.5,
+        1e300,
+        np.nan,
+        -0.0,
+        1j,
+        np.float64(2),
+        np.int8(1),
+    ]
+    for x, y in [(a, b), *[(a, n) for n in numbers], *[(n, b) for n in numbers]]:
+        same_or_raises(lambda m, x=x, y=y: picked_by(m, x, y), mask)
+        same_or_raises(lambda m, x=x, y=y: picked_by(m[0], x, y), mask)
+    same(la.where(la.array(mask), la.array(a), la.array(b)[0, 0]), np.where(mask, a, b[0, 0]))
+    for x, y in [(1, 2.5), (2, True), (0.5, -0.0), (3, 4), (2**70, 1)]:
+        same_or_raises(lambda m, x=x, y=y: picked_by(m, x, y), mask)
+
+
+def picked_by(mask, *values):
+    if not isinstance(mask, la.NDArray):
+        return np.where(mask, *values)
+    return la.where(mask, *[la.array(v) if isinstance(v, np.ndarray) else v for v in values])
+
+
+@pytest.mark.parametrize("dtype", "?bHieflLqFDd")
+def test_places_of_what_is_not_zero(dtype, direct):
+    for shape in (1, 9, (3, 5), (2, 3, 4), 0, (0, 3), (4, 0), 3000, (50, 70)):
+        a = rng.integers(0, 2, shape).astype(dtype)
+        if a.dtype.kind == "f" and a.size > 8:
+            a.flat[3], a.flat[5] = np.nan, -0.0
+        for view in (a, a.T, a[::2, ::-1]) if a.ndim == 2 else (a,):
+            for call in ("flatnonzero", "count_nonzero", "argwhere"):
+                check(call, view)
+            for got, want in zip(la.nonzero(la.array(view)), np.nonzero(view), strict=True):
+                same(got, want.copy())
+
+
+def test_rows_and_columns_of_small_matrices(direct):
+    for a in (
+        rng.random((6, 8)),
+        rng.random((6, 8)).T,
+        rng.integers(0, 9, (9, 9))[::2, ::-1],
+        MANY_BITS,
+    ):
+        for k in ([1, 0, -1, 1], [], [2, 40], [-40]):
+            at = np.array(k, int)
+            for pick in (
+                lambda x, k: x[:, k], lambda x, k: x[k], lambda x, k: x[::-1][k],
+                lambda x, k: x.take(k, axis=0), lambda x, k: x.take(k, axis=-2),
+                lambda x, k: x.take(k, 1),
+            ):  # fmt: skip
+                same_or_raises(lambda x, pick=pick, at=at: pick(x, at_of(x, at)), a)
+
+
+MANY_BITS = rng.random((5, 5)).astype("g")
+
+
+def at_of(x, indices):
+    return la.array(indices) if isinstance(x, la.NDArray) else indices
+
+
+def test_lists_of_values_at_places(direct):
+    for dtype in "bief?D":
+        for values in (
+            [1, 2],
+            [1.5, 2],
+            [1, 2, 3],
+            [300, 1],
+            [True, 0],
+            [],
+            [1, "2"],
+            [1j, 2],
+            [[1, 2]],
+        ):
+            for k in ([0, 1], [2, 2], [-1, 0]):
+
+                def put(x, k=k, values=values):
+                    y = x.copy()
+                    y[k] = values
+                    return y
+
+                same_or_raises(put, np.zeros(4, dtype))
+                same_or_raises(put, np.zeros(40_000, dtype))
+            same_or_raises(lambda x, v=values: (x.put([0, 1], v), x)[1], np.zeros(40_000, dtype))
+
+
+VIEWS = [
+    lambda x: x[::2], lambda x: x[:, 1:], lambda x: x.T[:, ::-2], lambda x: x[..., 0],
+    lambda x: x[0, ::-1].T, lambda x: x[:, :1, ::2], lambda x: x.transpose(1, 0, 2)[::2],
+    lambda x: x[0, 0, ::2], lambda x: x[::2, 0, 0][::-1], lambda x: x[:1, :, ::2],
+    lambda x: (la if isinstance(x, la.NDArray) else np).broadcast_to(x[0, 0], (3, 4)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_new_arrays_lie_as_views_do(view, direct):
+    wide = rng.random((6, 8, 4))
+    for name in ("empty_like", "zeros_like", "ones_like", "full_like"):
+        more = (7,) if name == "full_like" else ()
+        got = getattr(la, name)(view(la.array(wide)), *more)
+        want = getattr(np, name)(view(wide), *more)
+        assert (got.strides, got.dtype, got.shape) == (want.strides, want.dtype, want.shape)
+        if name != "empty_like":
+            same(got, want)
+
+
+def test_imaginary_parts_of_real_arrays_cannot_be_written(direct):
+    for a in BASES:
+        got, want = la.array(a).imag, np.asarray(a.imag)
+        same(got, want)
+        if a.ndim:
+            assert not got.flags.writeable
+            with pytest.raises(ValueError, match="read-only"):
+                got[...] = 1
+
+
+def test_reductions_that_start_somewhere_of_larger_arrays(direct):
+    for a in (
+        rng.random(20_000),
+        rng.random((150, 90)).astype("f4"),
+        rng.integers(0, 99, (70, 300)),
+    ):
+        for name in ("sum", "max", "min", "prod"):
+            for axis in (None, 0, -1):
+                for more in ({"initial": 2}, {"initial": 2, "where": a > 0.5}, {"where": a > 0.5}):
+                    if name in ("max", "min") and "initial" not in more:
+                        continue
+                    check(name, a, axis=axis, **more)
+    a, out = rng.random((4, 5)), np.zeros(4)
+    ours = la.zeros(4)
+    assert la.add.reduce(la.array(a), axis=1, out=ours) is ours
+    same(ours, np.add.reduce(a, axis=1, out=out))
+    for wrong in (la.zeros(5), la.zeros((4, 1))):
+        with pytest.raises(ValueError, match="wrong shape"):
+            la.add.reduce(la.array(a), 1, None, wrong)
+    ours.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        la.add.reduce(la.array(a), 1, out=ours)

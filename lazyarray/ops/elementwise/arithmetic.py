@@ -23,6 +23,7 @@ _op(
     formula=formula(number="a + b", bool="a or b"),
     gradient=(lambda g: g, lambda g: g),
     exact=True,
+    rows_alone="b",
     line="+",
     cupy="fdl",
 )
@@ -41,6 +42,7 @@ _op(
     formula=formula(number="a * b", bool="a and b"),
     gradient=(lambda g, b: g * conj(b), lambda g, a: g * conj(a)),
     exact=True,
+    rows_alone="b",
     line="*",
     cupy="fdl",
 )
@@ -98,7 +100,7 @@ def _second_chosen(g: Any, a: Any, b: Any, y: Any) -> Any:
     return _first_chosen(g, b, a, y)
 
 
-_chosen = partial(_op, cost=CHEAP, gradient=(_first_chosen, _second_chosen))
+_chosen = partial(_op, cost=CHEAP, gradient=(_first_chosen, _second_chosen), rows_alone="biu")
 _larger, _smaller = "a if a > b else b", "a if a < b else b"
 
 _chosen(

@@ -11,8 +11,8 @@ _op = partial(op, section="bits", cost=CHEAP)
 _pair = partial(_op, exact=True, example="[12, 10], 6")
 _shift = partial(_op, exact=True, example="[12, 10], 2")
 
-_pair("bitwise_and", formula=formula(integer="a & b", bool="a and b"))
-_pair("bitwise_or", formula=formula(integer="a | b", bool="a or b"))
+_pair("bitwise_and", rows_alone="b", formula=formula(integer="a & b", bool="a and b"))
+_pair("bitwise_or", rows_alone="b", formula=formula(integer="a | b", bool="a or b"))
 _pair("bitwise_xor", formula=formula(integer="a ^ b", bool="a != b"))
 _op(
     "invert",

@@ -18,8 +18,8 @@ _compare("greater_equal", formula=formula("a >= b"))
 
 _logic = partial(op, section="logic", cost=CHEAP, exact=True)
 
-_logic("logical_and", formula=formula("truth(a) and truth(b)"))
-_logic("logical_or", formula=formula("truth(a) or truth(b)"))
+_logic("logical_and", rows_alone="b", formula=formula("truth(a) and truth(b)"))
+_logic("logical_or", rows_alone="b", formula=formula("truth(a) or truth(b)"))
 _logic("logical_xor", formula=formula("truth(a) != truth(b)"))
 _logic("logical_not", formula=formula("not truth(a)"))
 
