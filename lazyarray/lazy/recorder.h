@@ -113,6 +113,7 @@ class Recorder {
     const double likely = std::min(worked_before_[0], worked_before_[1]);  // work until a value is asked for
     if (worked_ns_ == 0 && likely >= kSure * policy.stretch_ns && ++stretches_ % one_of == 0) {
       stretch_ns_ = policy.stretch_ns;
+      round_missed_ = false;  // it begins where it always will
       return true;
     }
     worked_ns_ += in.cost_ns;

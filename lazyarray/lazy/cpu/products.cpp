@@ -23,9 +23,10 @@ float npy_half_to_float(npy_half);
 namespace lazyarray {
 namespace {
 
-// How an element is read, summed up, and written. Integers wrap around, so unsigned ones stand for them.
+// How an element is read, summed up, and written; and whether a sum may be final before all is added. Integers wrap around, so unsigned ones stand for them.
 template <class T, class S>
 struct Wrapping {
+  static constexpr bool kEnds = false;
   using Element = T;
   using Sum = S;
   static Sum read(T x) { return static_cast<S>(x); }
@@ -37,6 +38,7 @@ struct Wrapping {
   static T write(Sum s) { return static_cast<T>(s); }
 };
 struct Logical {
+  static constexpr bool kEnds = true;
   using Element = uint8_t;
   using Sum = uint8_t;
   static Sum read(uint8_t x) { return x != 0; }
@@ -47,6 +49,7 @@ struct Logical {
   static uint8_t write(Sum s) { return s; }
 };
 struct Half {
+  static constexpr bool kEnds = false;
   using Element = npy_half;
   using Sum = float;
   static Sum read(npy_half x) { return npy_half_to_float(x); }
@@ -75,6 +78,19 @@ void write(char* p, typename Of::Sum s) {
   std::memcpy(p, &x, sizeof x);
 }
 
+// Whether none of `n` sums can change any more, whatever is still to be added: seen now and then, after kLook elements.
+constexpr npy_intp kLook = 32;
+template <class Of>
+[[gnu::always_inline]] inline bool ended(const typename Of::Sum* sums, npy_intp n, npy_intp done) {
+  if constexpr (Of::kEnds) {
+    if (done % kLook != 0) return false;
+    typename Of::Sum all = 1;
+    for (npy_intp i = 0; i < n; ++i) all &= sums[i];
+    return all != 0;
+  }
+  return false;
+}
+
 constexpr npy_intp kRows = 4;
 template <class Of>
 constexpr npy_intp kColumns = 64 / sizeof(typename Of::Sum);
@@ -92,6 +108,14 @@ template <class Of, npy_intp rows>
     std::memcpy(&b, right, sizeof b);
 #pragma GCC unroll 4
     for (npy_intp r = 0; r < rows; ++r) Of::add(sums[r], left[r] - Vector{}, b);
+    if constexpr (Of::kEnds) {
+      if ((p + 1) % kLook != 0) continue;
+      Vector all = sums[0];
+      for (npy_intp r = 1; r < rows; ++r) all &= sums[r];
+      typename Of::Sum each[kColumns<Of>];
+      std::memcpy(each, &all, sizeof each);
+      if (ended<Of>(each, kColumns<Of>, 0)) break;
+    }
   }
   std::memcpy(to, sums, sizeof sums);
 }
@@ -176,12 +200,15 @@ template <class Of>
     for (npy_intp j = 0; j < b.columns; ++j) {
       const char* const y = b.at(0, j);
       Sum sum{};
-      for (npy_intp p = 0; p < b.rows; ++p) Of::add(sum, x[p], read<Of>(y + p * item));
+      for (npy_intp p = 0, end; p < b.rows && !ended<Of>(&sum, 1, p); p = end) {
+        end = Of::kEnds ? std::min(b.rows, p + kLook) : b.rows;
+        for (npy_intp i = p; i < end; ++i) Of::add(sum, x[i], read<Of>(y + i * item));
+      }
       sums[j] = sum;
     }
   } else {
     std::fill(sums, sums + b.columns, Sum{});
-    for (npy_intp p = 0; p < b.rows; ++p) {
+    for (npy_intp p = 0; p < b.rows && !ended<Of>(sums, b.columns, p); ++p) {
       const char* const y = b.at(p, 0);
       for (npy_intp j = 0; j < b.columns; ++j) Of::add(sums[j], x[p], read<Of>(y + j * item));
     }
@@ -231,7 +258,8 @@ void by_elements(const Matrix& a, const Matrix& b, const Matrix& out) {
     for (npy_intp j = 0; j < b.columns; ++j) {
       typename Of::Sum sum{};
       const char *x = a.at(i, 0), *y = b.at(0, j);
-      for (npy_intp p = 0; p < a.columns; ++p, x += a.right, y += b.down) Of::add(sum, read<Of>(x), read<Of>(y));
+      for (npy_intp p = 0; p < a.columns && !ended<Of>(&sum, 1, p); ++p, x += a.right, y += b.down)
+        Of::add(sum, read<Of>(x), read<Of>(y));
       write<Of>(out.at(i, j), sum);
     }
 }
