@@ -111,13 +111,15 @@ class Recorder {
     const int compiled = executor.runtime.compiled.load(std::memory_order_relaxed);
     const int64_t one_of = compiled > 0 ? 1 : compiled == 0 ? policy.cold_stretches : policy.new_stretches;
     const double likely = std::min(worked_before_[0], worked_before_[1]);  // work until a value is asked for
-    if (worked_ns_ == 0 && likely >= kSure * policy.stretch_ns && ++stretches_ % one_of == 0) {
+    // (Of more work one of many stretches is enough to learn from, and there may be no other.)
+    const bool sure = likely >= kSure * policy.stretch_ns && likely < kRound * policy.stretch_ns;
+    if (sure && worked_ns_ == 0 && ++stretches_ % one_of == 0) {
       stretch_ns_ = policy.stretch_ns;
       round_missed_ = false;  // it begins where it always will
       return true;
     }
     worked_ns_ += in.cost_ns;
-    if (likely >= kSure * policy.stretch_ns && worked_ns_ < 2 * likely) return false;
+    if (sure && worked_ns_ < 2 * likely) return false;
     stretch_ns_ += in.cost_ns;
     if (stretch_ns_ < policy.stretch_ns) return false;
     if (!round_missed_ && ++stretches_ % one_of != 0) {

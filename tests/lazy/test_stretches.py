@@ -98,6 +98,15 @@ def test_a_loop_that_asks_after_as_much_each_time_is_recorded_whole(alike):
     assert count > 6 * (STEPS - 6) if alike else count < 6 * STEPS
 
 
+def test_a_long_loop_is_learnt_from_each_time_it_runs():
+    """However long it was before: one of its many stretches is recorded, not one of many runs."""
+    for n in range(6):  # plans that are new each time
+        (la.ones(50_000 + n) * 2.0 + 1.0).wait_to_read()
+    with figures(stretch_ns=8000, cold_stretches=8, new_stretches=8):
+        counts = [compared(None) for _ in range(5)]
+    assert min(counts) > 0, counts
+
+
 def test_a_read_ends_a_stretch_and_another_begins():
     assert 0 < compared(lambda xp, u, i: float(u[1]) if i % 20 == 19 else 0.0) < 7 * STEPS
 
