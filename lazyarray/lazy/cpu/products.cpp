@@ -78,12 +78,12 @@ void write(char* p, typename Of::Sum s) {
   std::memcpy(p, &x, sizeof x);
 }
 
-// Whether none of `n` sums can change any more, whatever is still to be added: seen now and then, after kLook elements.
+// Whether none of `n` sums can change any more, whatever is still to be added: looked at once every kLook elements.
 constexpr npy_intp kLook = 32;
 template <class Of>
-[[gnu::always_inline]] inline bool ended(const typename Of::Sum* sums, npy_intp n, npy_intp done) {
+[[gnu::always_inline]] inline bool ended(const typename Of::Sum* sums, npy_intp n, npy_intp added) {
   if constexpr (Of::kEnds) {
-    if (done % kLook != 0) return false;
+    if (added % kLook != 0) return false;
     typename Of::Sum all = 1;
     for (npy_intp i = 0; i < n; ++i) all &= sums[i];
     return all != 0;
@@ -114,7 +114,7 @@ template <class Of, npy_intp rows>
       for (npy_intp r = 1; r < rows; ++r) all &= sums[r];
       typename Of::Sum each[kColumns<Of>];
       std::memcpy(each, &all, sizeof each);
-      if (ended<Of>(each, kColumns<Of>, 0)) break;
+      if (ended<Of>(each, kColumns<Of>, p + 1)) break;
     }
   }
   std::memcpy(to, sums, sizeof sums);
