@@ -420,22 +420,32 @@ cdef class Methods(Operators):
 
     def prod(self, axis=None, dtype=None, out=None, keepdims=False, initial=_no_value, where=True):
         """Product over axes."""
+        if initial is _no_value and where is True and out is None and dtype is None:
+            return handed(_prod.reduce(self, axis, None, None, keepdims))
         return handed(_prod(self, axis, dtype, out, keepdims, initial=initial, where=where))
 
     def max(self, axis=None, out=None, keepdims=False, initial=_no_value, where=True):
         """Maximum over axes."""
+        if initial is _no_value and where is True and out is None:
+            return handed(_max.reduce(self, axis, None, None, keepdims))
         return handed(_max(self, axis, out, keepdims, initial=initial, where=where))
 
     def min(self, axis=None, out=None, keepdims=False, initial=_no_value, where=True):
         """Minimum over axes."""
+        if initial is _no_value and where is True and out is None:
+            return handed(_min.reduce(self, axis, None, None, keepdims))
         return handed(_min(self, axis, out, keepdims, initial=initial, where=where))
 
     def any(self, axis=None, out=None, keepdims=False, *, where=True):
         """Whether any element over the axes is true."""
+        if where is True and out is None:
+            return handed(_any.reduce(self, axis, None, None, keepdims))
         return handed(_any(self, axis, out, keepdims, where=where))
 
     def all(self, axis=None, out=None, keepdims=False, *, where=True):
         """Whether all elements over the axes are true."""
+        if where is True and out is None:
+            return handed(_all.reduce(self, axis, None, None, keepdims))
         return handed(_all(self, axis, out, keepdims, where=where))
 
     def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=True):

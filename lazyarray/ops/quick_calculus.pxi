@@ -116,7 +116,6 @@ cdef object quick_trapezoid(PyObject** args, Py_ssize_t n):
         at = <double*>(x.v.elements())
     if not 2 <= length <= _STATISTIC:
         return None
-    learn_to_add()
     take_flags(False)
     p = <double*>(y.v.elements())
     for i in range(length - 1):

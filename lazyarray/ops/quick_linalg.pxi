@@ -90,7 +90,6 @@ cdef object norm_along(Tensor x, object axis, bint keepdims):
     cdef npy_intp i, k
     if x.v.dtype != D_F8 or not take_lines(x, axis, values, &lines, False):
         return None
-    learn_to_add()
     for i in range(lines.outer * lines.inner):
         for k in range(i * lines.length, (i + 1) * lines.length):
             values[k] *= values[k]
@@ -127,7 +126,6 @@ cdef object quick_trace(PyObject** args, Py_ssize_t n):
     if x.v.dtype == D_F8:
         for i in range(length):
             values[i] = (<double*>(p + i * step))[0]
-        learn_to_add()
         take_flags(False)
         total = sum_of(values, length, True)
         if flagged():

@@ -2,11 +2,24 @@
 # where a floating-point flag is raised, or a value asks for NumPy's own care.
 
 
+cdef extern from "lazy/cpu/pairwise.h" namespace "lazyarray" nogil:
+    double pairwise_sum(const double*, npy_intp)
+    ctypedef enum Moment "lazyarray::Moment":
+        MOMENT_SUM "lazyarray::Moment::SUM"
+        MOMENT_MEAN "lazyarray::Moment::MEAN"
+        MOMENT_VAR "lazyarray::Moment::VAR"
+        MOMENT_STD "lazyarray::Moment::STD"
+    void moments(Moment, const double*, npy_intp, npy_intp, npy_intp, double*)
+    void moments(Moment, const float*, npy_intp, npy_intp, npy_intp, float*)
+
+
 cdef enum:
     _STATISTIC = 4096  # elements, on the stack
     _SORTED = 1024     # a sort of so many takes less than NumPy's Python layers of quantiles, ...
     _HALVED = 512      # ... or of medians
 
+
+cdef double _BYTE_NS = 0.0125  # to add up floats in pairs, from the caches
 
 # What a statistic is over, line after line: the axis between the outer ones and the inner ones.
 cdef struct Lines:
@@ -83,7 +96,8 @@ cdef Tensor reduced_array(Tensor x, const Lines* lines, bint keepdims, npy_intp 
             n += 1
         if n == kMaxDims:
             return None
-    return new_element(D_F8, cpu0()) if n == 0 else small_array(D_F8, n, shape)
+    cdef int dtype = D_F4 if x.v.dtype == D_F4 else D_F8
+    return new_element(dtype, cpu0()) if n == 0 else small_array(dtype, n, shape)
 
 
 cdef object told_numbers(Tensor x, const Lines* lines, bint keepdims, const double* found, npy_intp points=1, bint several=False):
@@ -97,32 +111,47 @@ cdef object told_numbers(Tensor x, const Lines* lines, bint keepdims, const doub
     return out if is_scalar(out) else written(out)
 
 
-cdef Kernel* _adding = NULL
-
-
 cdef double sum_of(const double* p, npy_intp n, bint in_pairs) noexcept:
-    """The sum in NumPy's order: by its loop, or one after the other, as along an axis that isn't the last."""
-    cdef double total = (<double*>_adding.identity)[0]
-    cdef char* args[3]
-    cdef npy_intp[3] steps
+    """The sum in NumPy's order: in pairs, or one after the other, as along an axis that isn't the last."""
+    cdef double total = 0
     cdef npy_intp i
     if in_pairs:
-        args[0] = args[2] = <char*>&total
-        args[1] = <char*>p
-        steps[0] = steps[2] = 0
-        steps[1] = sizeof(double)
-        _adding.fn(args, &n, steps, _adding.data)
-        return total
+        return total + pairwise_sum(p, n)
     for i in range(n):
         total += p[i]
     return total
 
 
-cdef int learn_to_add() except -1:
-    global _adding
-    if _adding is NULL:
-        _adding = (<_Kernel>(<Reduction>_reductions[np.add]).kernel_for(D_F8, D_F8)).k
-    return 0
+cdef Tensor rows_moment(Moment which, Tensor x, object axis, npy_intp ddof, bint keepdims):
+    """Of each row of a complete array of float64 or float32, the rows without gaps; None where they are no such rows."""
+    cdef const Layout* l = &x.v.layout
+    cdef npy_intp size = l.size()
+    cdef int ndim = l.ndim
+    cdef Lines lines
+    cdef double cost = size * x.v.itemsize() * _BYTE_NS
+    if which == MOMENT_VAR or which == MOMENT_STD:
+        cost *= 2
+    if not ndim or not size or x.v.dtype not in (D_F8, D_F4) or cost > recorder().policy.inline_ns \
+            or not recorder().policy.direct_bytes or not may_run_now() or not contiguous(x) or not x.v.near():
+        return None
+    lines.outer, lines.length, lines.inner, lines.axis = 1, size, 1, -1
+    if axis is not None:
+        lines.axis = ndim - 1
+        if axis_of(axis, ndim) != lines.axis:
+            return None
+        lines.length = l.shape()[lines.axis]
+        lines.outer = size // lines.length
+    cdef Tensor out = reduced_array(x, &lines, keepdims) if ddof < lines.length else None
+    if out is None:
+        return None
+    take_flags(False)
+    if x.v.dtype == D_F8:
+        moments(which, <const double*>x.v.elements(), lines.outer, lines.length, ddof, <double*>out.v.elements())
+    else:
+        moments(which, <const float*>x.v.elements(), lines.outer, lines.length, ddof, <float*>out.v.elements())
+    if flagged():
+        return None
+    return out if is_scalar(out) else written(out)
 
 
 cdef Tensor numbers_in(object o):
@@ -183,11 +212,13 @@ cdef object quick_mean(PyObject** args, Py_ssize_t n):
     if x is None or not are_none(args, 2, min(n, 4)) or not take_flag(args, n, 4, &keepdims) or not is_everywhere(args, n, 5):
         return None
     axis = <object>args[1] if n > 1 else None
+    found = rows_moment(MOMENT_MEAN, x, axis, 0, keepdims)
+    if found is not None:
+        return found
     if is_of_numpys(x, "fdFD"):
         return numpys_moment(0, x, axis, 0, keepdims)
     if not take_lines(x, axis, values, &lines, False):
         return None
-    learn_to_add()
     for i in range(lines.outer * lines.inner):
         values[i] = sum_of(&values[i * lines.length], lines.length, lines.inner == 1) / <double>lines.length
     return told_numbers(x, &lines, keepdims, values)
@@ -223,11 +254,13 @@ cdef object moment(PyObject** args, Py_ssize_t n, bint root):
             or n > 4 and (type(<object>args[4]) is not int or not index_of(<object>args[4], &ddof)):
         return None
     axis = <object>args[1] if n > 1 else None
+    found = rows_moment(MOMENT_STD if root else MOMENT_VAR, x, axis, ddof, keepdims)
+    if found is not None:
+        return found
     if is_of_numpys(x, "fd"):
         return numpys_moment(1 + root, x, axis, ddof, keepdims)
     if not take_lines(x, axis, values, &lines, False) or ddof >= lines.length:
         return None
-    learn_to_add()
     for i in range(lines.outer * lines.inner):
         p = &values[i * lines.length]
         middle = sum_of(p, lines.length, lines.inner == 1) / <double>lines.length
@@ -255,7 +288,6 @@ cdef object quick_average(PyObject** args, Py_ssize_t n):
             or not take_lines(x, <object>args[1], values, &lines, False) \
             or not take_lines(w, <object>args[1], weights, &others, False):
         return None
-    learn_to_add()
     for i in range(lines.outer * lines.inner):
         total = sum_of(&weights[i * lines.length], lines.length, lines.inner == 1)
         if total == 0:

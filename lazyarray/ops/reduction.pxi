@@ -4,6 +4,9 @@
 cdef extern from "lazy/cpu/rows.h" namespace "lazyarray" nogil:
     RowsLoop rows_loop(int)
 
+cdef extern from "lazy/cpu/pairwise.h" namespace "lazyarray" nogil:
+    Loop pairwise_loop(int, Loop)
+
 cdef extern from "lazy/cpu/narrow_sums.h" namespace "lazyarray" nogil:
     Loop narrow_sum(int)
     RowsLoop narrow_rows(int)
@@ -82,6 +85,8 @@ cdef class Reduction(Row):
         # Casting floats on the way makes NumPy sum buffer by buffer: not the same order.
         if tt.char != "?" and (source == target or st.kind in "biu" and tt.kind in "iu"):
             k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (tt, tt, tt))
+            if self.pairwise:
+                k.fn = pairwise_loop(dtype_code(tt), k.fn)
             k.checks_flags = tt.kind in "fc"
             k.starts_with_first = self.first
             k.any_order = tt.kind in "iu" or not self.pairwise and tt.char in "fd"
@@ -151,6 +156,10 @@ cdef class Reduction(Row):
         cdef unsigned long long mask = axis_mask(axis, ndim)
         cdef npy_intp shape[kMaxDims]
         cdef Layout* l = &x.v.layout
+        if self.pairwise and dtype is None and out is None:
+            found = rows_moment(MOMENT_SUM, x, axis, 0, keepdims)
+            if found is not None:
+                return found
         n = 0
         for i in range(ndim):
             if not mask >> i & 1:

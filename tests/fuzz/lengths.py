@@ -7,7 +7,7 @@ import random
 
 from lazyarray.lazy._lazy import _policy
 
-# What C++ has as constants: LineLoops::kLongest, Nest::kShort and short sums, pairwise blocks,
+# What C++ has as constants: LineLoops::kLongest, Nest::kShort, pairwise blocks,
 # Gathering::kPiece.
 CONSTANTS = (32, 128, 400, 2048)
 # Lengths that programs have, and what divides into nothing.

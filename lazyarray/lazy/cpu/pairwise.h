@@ -1,4 +1,4 @@
-// NumPy's pairwise sum (numpy/_core/src/umath/loops_utils.h.src): where it cuts, and short rows.
+// NumPy's pairwise sum (numpy/_core/src/umath/loops_utils.h.src): where it cuts, and the sum itself.
 #pragma once
 #include <vector>
 
@@ -14,25 +14,18 @@ npy_intp pairwise_half(npy_intp n, bool complex);
 void pairwise_leaves(npy_intp start, npy_intp n, npy_intp most, bool complex,
                      std::vector<npy_intp>& out);
 
-// The sum of a short row, in the order of NumPy's pairwise_sum below its block size, and added to
-// zero as its loop adds it. For short rows the call of that loop takes most of the time.
+// What writes the sum of n numbers that lie one after the other, as NumPy adds a row to zero; null but for f4 and f8.
+RowSum row_sum_of(int dtype);
+// The same as a loop of `add` whose result is its first operand. All else it leaves to `numpys`, as it does all of other
+// dtypes.
+Loop pairwise_loop(int dtype, Loop numpys);
+
+// The sum of n numbers, float or double, that lie one after the other.
 template <class T>
-inline void short_sum(const char* from, char* to, npy_intp n) {
-  const T* a = reinterpret_cast<const T*>(from);
-  T sum;
-  npy_intp i = 0;
-  if (n < 8) {
-    sum = T(-0.0);
-  } else {
-    T r[8];
-    for (int j = 0; j < 8; ++j) r[j] = a[j];
-    for (i = 8; i < n - n % 8; i += 8)
-      for (int j = 0; j < 8; ++j) r[j] += a[i + j];
-    sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
-  }
-  for (; i < n; ++i) sum += a[i];
-  *reinterpret_cast<T*>(to) = T(0) + sum;
-}
-ShortSum short_sums_of(int dtype, npy_intp n);
+T pairwise_sum(const T* from, npy_intp n);
+// What numpy/_core/_methods.py makes of rows of n such numbers, more than ddof.
+enum class Moment : uint8_t { SUM, MEAN, VAR, STD };
+template <class T>
+void moments(Moment which, const T* from, npy_intp rows, npy_intp n, npy_intp ddof, T* to);
 
 }  // namespace lazyarray

@@ -274,10 +274,7 @@ void Pass::line(size_t m, const Member& member, const Pointers& at, const Spot& 
 void Pass::rows(size_t m, const Member& member, const Pointers& at, npy_intp length) {
   const Kernel& kernel = *instrs_[m]->kernel;
   const Tile tile(member.nest, 2, length, at);
-  if (member.short_sums) {
-    each(tile, tile.ndim, [&](char* const* p, const npy_intp*) { member.short_sums(p[0], p[1], member.run); });
-    return;
-  }
+  if (member.sum) return each(tile, tile.ndim, [&](char* const* p, const npy_intp*) { member.sum(p[0], p[1], member.run); });
   const int last = tile.ndim - 1;
   if (last >= 0 && goes_side_by_side(kernel, member.run, tile.shape[last])) {
     each(tile, last, [&](char* const* p, const npy_intp*) {

@@ -55,7 +55,7 @@ struct NestOf {
 };
 using Nest = NestOf<kPassOps>;
 
-using ShortSum = void (*)(const char*, char*, npy_intp);
+using RowSum = void (*)(const char*, char*, npy_intp);
 
 // One instruction's part in a pass.
 struct Member {
@@ -71,7 +71,7 @@ struct Member {
   Nest nest;                       // of a tile: MAP all axes, else those of the rows
   npy_intp walk[kPassOps][kAxes] = {};   // WALK: the steps over Plan::walk's axes
   npy_intp run = 1, run_step = 0;  // ROWS: what is reduced
-  ShortSum short_sums = nullptr;
+  RowSum sum = nullptr;            // ... if that is numbers that lie together, added up in pairs
   npy_intp kept = 1, kept_steps[2] = {};  // COLUMNS: what is kept
   int partial = -1;                // TREE: which of the pass's
   bool cuts_kept = false;          // COLUMNS: tiles cut what is kept

@@ -404,7 +404,7 @@ Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t n
       mine.sums = Sums::ROWS;
     }
     if (in.kernel->split == Kernel::Split::PAIRWISE && m.run_step == info(in.kernel->dtypes[0]).size)
-      m.short_sums = short_sums_of(in.kernel->dtypes[0], last);
+      m.sum = row_sum_of(in.kernel->dtypes[0]);
   }
   return m;
 }
