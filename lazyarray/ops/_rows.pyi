@@ -16,6 +16,8 @@ EXPM1: int
 NEGATIVE: int
 FMOD: int
 HYPOT: int
+SINE: int
+COSINE: int
 REMAINDER: int
 FLOOR_DIVIDE: int
 DIVMOD: int

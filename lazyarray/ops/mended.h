@@ -10,6 +10,7 @@
 
 #include "lazy/cpu/hypot.h"
 #include "lazy/cpu/quotients.h"
+#include "lazy/cpu/sines.h"
 #include "lazy/loop.h"
 
 namespace lazyarray {
@@ -138,14 +139,15 @@ void mend_remainder(Kernel* k, const Kernel* quotient, char kind, int size) {
   }
 }
 
-// So is that of hypot (lazy/cpu/hypot.h).
-template <class Kernel>
-void mend_hypot(Kernel* k, char dtype) {
+// Those of hypot (lazy/cpu/hypot.h), sin and cos (lazy/cpu/sines.h) call the C library for each number. `make` gives a
+// loop that does the same with NumPy's at hand, or null; `cost` is an element's.
+template <class Kernel, class Make>
+void mend_calls(Kernel* k, double cost, Make make) {
   auto* const numpys = new Inner{k->fn, k->data};
-  if (const Loop loop = hypot_loop(dtype, numpys)) {
+  if (const Loop loop = make(numpys)) {
     k->data = numpys;
     k->fn = loop;
-    k->cost = dtype == 'd' ? 2 : 1;
+    k->cost = cost;
   } else {
     delete numpys;
   }
@@ -153,7 +155,7 @@ void mend_hypot(Kernel* k, char dtype) {
 
 // What a row says of its ufunc's loops.
 enum Mended : int {
-  kRight, kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude, kHypot,
+  kRight, kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude, kHypot, kSine, kCosine,
   kFmod, kRemainder, kFloorDivide, kDivmod
 };
 
@@ -163,7 +165,10 @@ void mend(Kernel* k, int mended, char kind, char dtype, int size) {
   if (mended == kScalarPower && (dtype == 'd' || dtype == 'f')) mend_scalar_power(k, dtype);
   if ((mended == kScalarProduct || mended == kScalarMagnitude) && (dtype == 'D' || dtype == 'F'))
     mend_complex_scalars(k, mended == kScalarProduct, dtype == 'D');
-  if (mended == kHypot) mend_hypot(k, dtype);
+  if (mended == kHypot)
+    mend_calls(k, dtype == 'd' ? 2 : 1, [dtype](const Inner* numpys) { return hypot_loop(dtype, numpys); });
+  if ((mended == kSine || mended == kCosine) && dtype == 'd')
+    mend_calls(k, 2, [mended](const Inner* numpys) { return sine_loop(mended == kCosine, numpys); });
   if (mended >= kFmod) mend_quotient(k, Quotient(mended - kFmod), dtype);
   if (mended == kNegative && (kind == 'i' || kind == 'u' || kind == 'f')) mend_negative(k, kind, size);
 }

@@ -6,7 +6,7 @@ import math
 from functools import partial
 
 from lazyarray.lazy.formulas import Formula, function
-from lazyarray.ops._rows import HYPOT
+from lazyarray.ops._rows import COSINE, HYPOT, SINE
 from lazyarray.ops.elementwise.op import SLOW, SLOWEST, op
 from lazyarray.ops.elementwise.slopes import call, conj, nonzero
 
@@ -21,6 +21,7 @@ _op(
     gradient=(lambda g, a: g * conj(call("cos", a)),),
     vectors=True,
     vector_of="f",
+    mended=SINE,
 )
 _op(
     "cos",
@@ -29,6 +30,7 @@ _op(
     gradient=(lambda g, a: -g * conj(call("sin", a)),),
     vectors=True,
     vector_of="f",
+    mended=COSINE,
 )
 _op(
     "tan",
