@@ -12,6 +12,7 @@ from lazyarray._types import ArrayLike, Axis, DTypeLike, Index, Out
 from lazyarray.engine import Device
 from lazyarray.lazy.formulas import Formula
 
+EXP: int
 EXPM1: int
 NEGATIVE: int
 FMOD: int

@@ -139,7 +139,7 @@ void mend_remainder(Kernel* k, const Kernel* quotient, char kind, int size) {
   }
 }
 
-// Those of hypot (lazy/cpu/hypot.h), sin and cos (lazy/cpu/sines.h) call the C library for each number. `make` gives a
+// Those of hypot (lazy/cpu/hypot.h), sin, cos and exp (lazy/cpu/sines.h) call the C library for each number. `make` gives a
 // loop that does the same with NumPy's at hand, or null; `cost` is an element's.
 template <class Kernel, class Make>
 void mend_calls(Kernel* k, double cost, Make make) {
@@ -155,7 +155,7 @@ void mend_calls(Kernel* k, double cost, Make make) {
 
 // What a row says of its ufunc's loops.
 enum Mended : int {
-  kRight, kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude, kHypot, kSine, kCosine,
+  kRight, kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude, kHypot, kSine, kCosine, kExp,
   kFmod, kRemainder, kFloorDivide, kDivmod
 };
 
@@ -169,6 +169,7 @@ void mend(Kernel* k, int mended, char kind, char dtype, int size) {
     mend_calls(k, dtype == 'd' ? 2 : 1, [dtype](const Inner* numpys) { return hypot_loop(dtype, numpys); });
   if ((mended == kSine || mended == kCosine) && dtype == 'd')
     mend_calls(k, 2, [mended](const Inner* numpys) { return sine_loop(mended == kCosine, numpys); });
+  if (mended == kExp && dtype == 'D') mend_calls(k, 5, exponential_loop);
   if (mended >= kFmod) mend_quotient(k, Quotient(mended - kFmod), dtype);
   if (mended == kNegative && (kind == 'i' || kind == 'u' || kind == 'f')) mend_negative(k, kind, size);
 }

@@ -1,8 +1,9 @@
-// sin and cos, several numbers at once: the algorithm of glibc's since 2.28 (IBM's Accurate Mathematical Library without
+// sin, cos and exp of complex numbers, several at once: the algorithm of glibc's since 2.28 (IBM's Accurate Mathematical Library without
 // its slow paths), as it is compiled for processors that fuse: what is fused there is fused here.
 //
 // A number is brought to within half of a quarter turn from zero, as a sum of two doubles. Its sine and cosine are those
-// of the nearest multiple of 1/128, from a table, and of what is left, by polynomials.
+// of the nearest multiple of 1/128, from a table, and of what is left, by polynomials. The exponential of a complex
+// number has both, times that of its real part, which is the C library's.
 #include "lazy/cpu/sines.h"
 
 #include <algorithm>
@@ -86,8 +87,9 @@ struct Angle {
   Doubles first, rest;
   Bits turns;
 };
+WIDE Bits either(Bits yes, Bits no, Bits which) { return of(either(of(yes), of(no), which)); }
 WIDE Angle either(const Angle& yes, const Angle& no, Bits which) {
-  return {either(yes.first, no.first, which), either(yes.rest, no.rest, which), of(either(of(yes.turns), of(no.turns), which))};
+  return {either(yes.first, no.first, which), either(yes.rest, no.rest, which), either(yes.turns, no.turns, which)};
 }
 
 // x brought to within half of a quarter turn from zero. Multiples of the first two of the four parts of pi / 2 are exact.
@@ -99,16 +101,15 @@ WIDE Angle turned_back(Doubles x) {
   return {first, fused_off(third, n, y - z) + fused_off(n, fourth, z - first), of(up)};
 }
 
-// What x lacks to a quarter turn: its sine is the cosine of that, and its cosine the sine.
-template <bool cosine>
+// What x lacks to a quarter turn: its sine is the cosine of that, and its cosine the sine. `turns` are the sine's. glibc's
+// sin leaves it in two parts.
+template <bool whole>
 WIDE Angle lacking(Doubles x) {
   const Doubles first = all(0x1.921fb54442d18p+0) - of(of(x) & ~kSign), rest = all(0x1.1a62633145c07p-54);
-  if constexpr (cosine) {
-    const Doubles both = first + rest;
-    return {both, (first - both) + rest, Bits{}};
-  } else {
-    return {first, rest, 1 + (Bits(of(x) < 0) & 2)};
-  }
+  const Bits turns = 1 + (Bits(of(x) < 0) & 2);
+  if constexpr (!whole) return {first, rest, turns};
+  const Doubles both = first + rest;
+  return {both, (first - both) + rest, turns};
 }
 
 // For each lane the node next to it.
@@ -151,38 +152,80 @@ WIDE Doubles small_sine(Doubles x, Doubles rest) {
   return x + fused(xx, fused_less(sum, x, rest * all(0.5)), rest);
 }
 
-// False if the C library had better do it: for numbers that are tiny, or very large, or none.
+// What the C library had better do: numbers that are tiny, or very large, or none.
+constexpr int64_t kLeast = 0x3e5LL << 52, kFar = 0x3feb6LL << 44, kFarther = 0x400368fdLL << 32, kMost = 0x419921fbLL << 32;
+WIDE bool left_alone(Bits size) { return lanes((size < kLeast) | (size >= kMost)); }
+
+// Its node, what is left, and its sign: what sine and cosine are computed from.
+struct Near {
+  Around node;
+  Doubles first, left, rest;
+  Bits sign;
+};
+WIDE Near near(const Node* table, const Angle& angle) {
+  const Bits sign = of(angle.first) & kSign;
+  const Doubles first = of(of(angle.first) & ~kSign), round = all(0x1.8p45), up = round + first;
+  return {around(table, of(up) & 127), first, first - (up - round), of(of(angle.rest) ^ sign), sign};
+}
+WIDE Doubles sine_of(const Angle& angle, const Near& at) {
+  const Doubles found = of(of(sine_from(at.node, at.left, at.rest)) | at.sign);
+  const Bits small = at.first < all(kSmall);
+  return lanes(small) ? either(small_sine(angle.first, angle.rest), found, small) : found;
+}
+WIDE Doubles negated(Doubles x, Bits turns) { return of(of(x) ^ ((turns & 2) << 62)); }
+
 template <bool cosine>
 WIDE bool sines_of(const Node* table, Doubles x, Doubles* to) {
-  constexpr int64_t least = 0x3e5LL << 52, far = 0x3feb6LL << 44, farther = 0x400368fdLL << 32, most = 0x419921fbLL << 32;
   const Bits size = of(x) & ~kSign;
-  if (lanes((size < least) | (size >= most))) return false;
+  if (left_alone(size)) return false;
   Angle angle = {x, Doubles{}, Bits{} + cosine};
-  if (lanes(size >= far)) {
-    angle = either(lacking<cosine>(x), angle, size >= far);
-    if (lanes(size >= farther)) {
-      Angle back = turned_back(x);
-      back.turns += cosine;
-      angle = either(back, angle, size >= farther);
+  if (lanes(size >= kFar)) {
+    Angle other = lacking<cosine>(x);
+    if (cosine) other.turns = Bits{};
+    angle = either(other, angle, size >= kFar);
+    if (lanes(size >= kFarther)) {
+      other = turned_back(x);
+      other.turns += cosine;
+      angle = either(other, angle, size >= kFarther);
     }
   }
-  const Bits sign = of(angle.first) & kSign, odd = (angle.turns & 1) != 0;
-  const Doubles first = of(of(angle.first) & ~kSign), rest = of(of(angle.rest) ^ sign);
-  const Doubles round = all(0x1.8p45), up = round + first, left = first - (up - round);
-  const Around node = around(table, of(up) & 127);
+  const Near at = near(table, angle);
+  const Bits odd = (angle.turns & 1) != 0;
   Doubles found = {};
-  if (lanes(odd) != (1 << kLanes) - 1) {
-    found = of(of(sine_from(node, left, rest)) | sign);
-    if (const Bits small = first < all(kSmall); lanes(small)) found = either(small_sine(angle.first, angle.rest), found, small);
-  }
-  if (lanes(odd)) found = either(cosine_from(node, left, rest), found, odd);
-  *to = of(of(found) ^ ((angle.turns & 2) << 62));
+  if (lanes(odd) != (1 << kLanes) - 1) found = sine_of(angle, at);
+  if (lanes(odd)) found = either(cosine_from(at.node, at.left, at.rest), found, odd);
+  *to = negated(found, angle.turns);
   return true;
+}
+
+WIDE bool sine_and_cosine(const Node* table, Doubles x, Doubles* sine, Doubles* cosine) {
+  const Bits size = of(x) & ~kSign;
+  if (left_alone(size)) return false;
+  Angle angle = {x, Doubles{}, Bits{}};
+  Bits turns = Bits{} + 1;  // the cosine's
+  if (lanes(size >= kFar)) {
+    angle = either(lacking<true>(x), angle, size >= kFar);
+    turns = either(Bits{}, turns, size >= kFar);
+    if (lanes(size >= kFarther)) {
+      angle = either(turned_back(x), angle, size >= kFarther);
+      turns = either(angle.turns + 1, turns, size >= kFarther);
+    }
+  }
+  const Near at = near(table, angle);
+  const Doubles s = sine_of(angle, at), c = cosine_from(at.node, at.left, at.rest);
+  *sine = negated(either(c, s, (angle.turns & 1) != 0), angle.turns);
+  *cosine = negated(either(c, s, (turns & 1) != 0), turns);
+  return true;
+}
+
+const Node* table() {
+  static const Table all = nodes();
+  return all.data();
 }
 
 template <bool cosine>
 [[gnu::target("avx2,fma")]] void sines_wide(char** args, npy_intp const* dimensions, npy_intp const* steps, void* data) {
-  static const Table table = nodes();
+  const Node* const nodes = table();
   const auto* numpys = static_cast<const Inner*>(data);
   npy_intp n = dimensions[0];
   if (n < 2) return numpys->fn(args, dimensions, steps, numpys->data);
@@ -195,7 +238,7 @@ template <bool cosine>
     } else {
       for (npy_intp i = 0; i < few; ++i) x[i] = *reinterpret_cast<const double*>(in + i * steps[0]);
     }
-    if (!sines_of<cosine>(table.data(), x, &found)) {
+    if (!sines_of<cosine>(nodes, x, &found)) {
       char* at[] = {in, out};
       numpys->fn(at, &few, steps, numpys->data);
     } else if (few == kLanes) {
@@ -206,38 +249,87 @@ template <bool cosine>
   }
 }
 
-// Whether the loop has the bits of NumPy's: near zero, between turns, and around multiples of half of a quarter turn.
-bool agrees(Loop loop, const Inner* numpys) {
-  constexpr npy_intp kTried = 2048, size = sizeof(double);
+constexpr int64_t kLarge = 0x4085e0LL << 40;  // 700: what larger real parts give may be no number, or tiny
+WIDE bool exponentials_of(const Node* nodes, Doubles real, Doubles imaginary, Doubles* x, Doubles* y) {
+  const Bits size = of(real) & ~kSign;
+  if (lanes(size > kLarge) || !sine_and_cosine(nodes, imaginary, y, x)) return false;
+  if (!lanes(size != 0)) return true;
+  Doubles times;
+  for (int i = 0; i < kLanes; ++i) times[i] = std::exp(real[i]);
+  *x *= times;
+  *y *= times;
+  return true;
+}
+
+[[gnu::target("avx2,fma")]] void exponentials_wide(char** args, npy_intp const* dimensions, npy_intp const* steps, void* data) {
+  const Node* const nodes = table();
+  const auto* numpys = static_cast<const Inner*>(data);
+  constexpr npy_intp size = 2 * sizeof(double);
+  const npy_intp n = dimensions[0], whole = steps[0] == size && steps[1] == size ? n - n % kLanes : 0;
+  char *in = args[0], *out = args[1];
+  for (npy_intp i = 0; i < whole; i += kLanes, in += kLanes * size, out += kLanes * size) {
+    const double* from = reinterpret_cast<const double*>(in);
+    double* to = reinterpret_cast<double*>(out);
+    const Doubles a = _mm256_loadu_pd(from), b = _mm256_loadu_pd(from + kLanes);
+    Doubles x, y;
+    if (exponentials_of(nodes, _mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b), &x, &y)) {
+      _mm256_storeu_pd(to, _mm256_unpacklo_pd(x, y));
+      _mm256_storeu_pd(to + kLanes, _mm256_unpackhi_pd(x, y));
+    } else {
+      char* at[] = {in, out};
+      numpys->fn(at, &kLanes, steps, numpys->data);
+    }
+  }
+  if (const npy_intp rest = n - whole) {
+    char* at[] = {in, out};
+    numpys->fn(at, &rest, steps, numpys->data);
+  }
+}
+
+// Whether the loop has the bits of NumPy's: near zero, between turns, and around multiples of half of a quarter turn. Of
+// complex numbers these are imaginary parts, between real ones.
+bool agrees(Loop loop, const Inner* numpys, bool complex) {
+  constexpr npy_intp kTried = 2048;
   double x[kTried], ours[kTried], theirs[kTried];
   uint64_t state = 1;
   for (npy_intp i = 0; i < kTried; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;  // Knuth's linear congruential generator, MMIX
     const double number = static_cast<double>(static_cast<int64_t>(state)) * 0x1p-63;  // from -1 to 1
-    x[i] = i % 4 == 0 ? number : i % 4 == 1 ? 4 * number : i % 4 == 2 ? std::ldexp(number, static_cast<int>(i % 50) - 24)
-                               : static_cast<double>(i - kTried / 2) * 0x1.921fb54442d18p-1 + std::ldexp(number, -static_cast<int>(i % 30));
+    const npy_intp kind = complex ? i / 2 : i;
+    if (complex && i % 2 == 0) x[i] = i % 16 ? 20 * number : 0;
+    else if (kind % 4 == 0) x[i] = number;
+    else if (kind % 4 == 1) x[i] = 4 * number;
+    else if (kind % 4 == 2) x[i] = std::ldexp(number, static_cast<int>(kind % 50) - 24);
+    else x[i] = static_cast<double>(kind - kTried / 4) * 0x1.921fb54442d18p-1 + std::ldexp(number, -static_cast<int>(kind % 30));
   }
   std::fexcept_t before;
   std::fegetexceptflag(&before, FE_ALL_EXCEPT);
-  const npy_intp steps[] = {size, size};
+  const npy_intp size = complex ? 2 * sizeof(double) : sizeof(double), n = kTried / (complex ? 2 : 1), steps[] = {size, size};
   char* mine[] = {reinterpret_cast<char*>(x), reinterpret_cast<char*>(ours)};
   char* his[] = {reinterpret_cast<char*>(x), reinterpret_cast<char*>(theirs)};
-  loop(mine, &kTried, steps, const_cast<Inner*>(numpys));
-  numpys->fn(his, &kTried, steps, numpys->data);
+  loop(mine, &n, steps, const_cast<Inner*>(numpys));
+  numpys->fn(his, &n, steps, numpys->data);
   std::fesetexceptflag(&before, FE_ALL_EXCEPT);
   return std::memcmp(ours, theirs, sizeof ours) == 0;
 }
+
+Loop tried(Loop loop, const Inner* numpys, bool complex) {
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return nullptr;
+  return agrees(loop, numpys, complex) ? loop : nullptr;
+}
+#else
+template <bool cosine>
+constexpr Loop sines_wide = nullptr;
+constexpr Loop exponentials_wide = nullptr;
+Loop tried(Loop, const Inner*, bool) { return nullptr; }
 #endif
 
 }  // namespace
 
 Loop sine_loop(bool cosine, const Inner* numpys) {
-#if defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return nullptr;
-  const Loop loop = cosine ? sines_wide<true> : sines_wide<false>;
-  if (agrees(loop, numpys)) return loop;
-#endif
-  return nullptr;
+  return tried(cosine ? Loop(sines_wide<true>) : Loop(sines_wide<false>), numpys, false);
 }
+
+Loop exponential_loop(const Inner* numpys) { return tried(exponentials_wide, numpys, true); }
 
 }  // namespace lazyarray

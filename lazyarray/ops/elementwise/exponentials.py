@@ -6,7 +6,7 @@ import math
 from functools import partial
 
 from lazyarray.lazy.formulas import Formula, function
-from lazyarray.ops._rows import EXPM1
+from lazyarray.ops._rows import EXP, EXPM1
 from lazyarray.ops.elementwise.op import SLOW, op
 from lazyarray.ops.elementwise.slopes import apart, call, conj
 
@@ -20,6 +20,7 @@ _op(
     vectors=True,
     x87=True,
     no_minus_zero=True,
+    mended=EXP,
 )
 _op(
     "exp2",
