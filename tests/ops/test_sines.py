@@ -1,4 +1,4 @@
-"""sin and cos of doubles, exp of complex ones, in vectors: NumPy's bits and flags, of any number."""
+"""sin and cos of doubles, exp of complex ones, in vectors: NumPy's bits and flags, always."""
 
 import numpy as np
 import pytest
