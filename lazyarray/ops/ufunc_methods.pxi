@@ -210,7 +210,7 @@ cdef class UfuncMethods(Row):
         if out is None and dtype is None and isinstance(self, Ufunc) and (<Ufunc>self).line and is_first_axis(axis) \
                 and Py_TYPE(array) == type_of_arrays():
             result = running_now(ord((<Ufunc>self).line), <Tensor>array)
-        elif out is None and dtype is None and self.ufunc.nin == 2 and self.ufunc.nout == 1 and is_first_axis(axis) \
+        if result is None and out is None and dtype is None and self.ufunc.nin == 2 and self.ufunc.nout == 1 and is_first_axis(axis) \
                 and Py_TYPE(array) == type_of_arrays():
             result = scanned_now(self.ufunc, <Tensor>array)
         if out is None and result is None:

@@ -278,6 +278,11 @@ def accumulate(ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, out: A
         with paused():
             _rows.assign_to(out, values)
         return out
+    row = row_of(ufunc) if ufunc in _RUNNING and out is None and dtype is None else None
+    if row is not None and type(axis) is int and -x.ndim <= axis < x.ndim:
+        found = _rows.accumulated(row, x, axis % x.ndim, None)
+        if found is not None:
+            return found
     function = partial(ufunc.accumulate, axis=axis, dtype=dtype)
     return _op(name, function, [x], x.shape, out, (axis, _rows.dtype_of(dtype)))
 

@@ -142,3 +142,23 @@ def test_an_overflow_of_a_running_sum_is_told(name, direct):
     for running in (getattr(la, name), ufunc.accumulate):
         with pytest.warns(RuntimeWarning, match="overflow encountered in accumulate"):
             running(x[:2]).wait_to_read()
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u8", "i4", "f2", "?"])
+def test_running_extremes(name, dtype, direct):
+    rng = np.random.default_rng(4)
+    for n in (1, 2, 5, 200, 8000):
+        x = (rng.normal(size=n) * 100).astype(dtype)
+        for several in (False, True) if dtype[0] == "f" else (False,):
+            x[rng.integers(0, n, n // 3)] = 0.0  # of two zeros the last one counts
+            x[rng.integers(0, n, n // 3)] = -0.0
+            if several:
+                x[rng.integers(0, n, 2)] = np.nan
+            cut = x[: n // 40 * 40]
+            for a in (x, x[::2], x[::-1], cut.reshape(4, -1), cut.reshape(-1, 4).T,
+                      cut.reshape(-1, 40), cut.reshape(2, -1, 20)):  # fmt: skip
+                for axis in range(a.ndim):
+                    want = getattr(np, name).accumulate(a, axis=axis)
+                    got = getattr(la, name).accumulate(la.array(a), axis=axis).asnumpy()
+                    assert got.dtype == want.dtype and got.tobytes() == want.tobytes()

@@ -105,6 +105,7 @@ _larger, _smaller = "a if a > b else b", "a if a < b else b"
 
 _chosen(
     "maximum",
+    line=">",
     formula=formula(
         integer=_larger,
         bool="a or b",
@@ -115,6 +116,7 @@ _chosen(
 )
 _chosen(
     "minimum",
+    line="<",
     formula=formula(
         integer=_smaller,
         bool="a and b",
