@@ -19,6 +19,7 @@ FMOD: int
 HYPOT: int
 SINE: int
 COSINE: int
+POWER: int
 REMAINDER: int
 FLOOR_DIVIDE: int
 DIVMOD: int

@@ -181,13 +181,14 @@ cdef extern from "numpy/ufuncobject.h":
         char* types
 
 cdef extern from "ops/mended.h" namespace "lazyarray":
-    int kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude, kHypot, kSine, kCosine, kExp
+    int kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude, kHypot, kSine, kCosine, kExp, kPower
     int kFmod, kRemainder, kFloorDivide, kDivmod
     void mend(Kernel*, int, char, char, int)
     void mend_remainder(Kernel*, const Kernel*, char, int)
 
 # Which of NumPy's loops are mended, for rows.
-COSINE, EXP, EXPM1, HYPOT, NEGATIVE, SCALAR_POWER, SINE = kCosine, kExp, kExpm1, kHypot, kNegative, kScalarPower, kSine
+COSINE, EXP, EXPM1, HYPOT, NEGATIVE = kCosine, kExp, kExpm1, kHypot, kNegative
+POWER, SCALAR_POWER, SINE = kPower, kScalarPower, kSine
 SCALAR_PRODUCT, SCALAR_MAGNITUDE = kScalarProduct, kScalarMagnitude
 FMOD, REMAINDER, FLOOR_DIVIDE, DIVMOD = kFmod, kRemainder, kFloorDivide, kDivmod
 

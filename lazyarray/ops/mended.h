@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "lazy/cpu/hypot.h"
+#include "lazy/cpu/powers.h"
 #include "lazy/cpu/quotients.h"
 #include "lazy/cpu/sines.h"
 #include "lazy/loop.h"
@@ -139,8 +140,9 @@ void mend_remainder(Kernel* k, const Kernel* quotient, char kind, int size) {
   }
 }
 
-// Those of hypot (lazy/cpu/hypot.h), sin, cos and exp (lazy/cpu/sines.h) call the C library for each number. `make` gives a
-// loop that does the same with NumPy's at hand, or null; `cost` is an element's.
+// Those of hypot (lazy/cpu/hypot.h), sin, cos and exp (lazy/cpu/sines.h) call a function for each number, and so does that
+// of power (lazy/cpu/powers.h) for negative ones. `make` gives a loop that does the same with NumPy's at hand, or null;
+// `cost` is an element's.
 template <class Kernel, class Make>
 void mend_calls(Kernel* k, double cost, Make make) {
   auto* const numpys = new Inner{k->fn, k->data};
@@ -155,7 +157,7 @@ void mend_calls(Kernel* k, double cost, Make make) {
 
 // What a row says of its ufunc's loops.
 enum Mended : int {
-  kRight, kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude, kHypot, kSine, kCosine, kExp,
+  kRight, kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude, kHypot, kSine, kCosine, kExp, kPower,
   kFmod, kRemainder, kFloorDivide, kDivmod
 };
 
@@ -170,6 +172,7 @@ void mend(Kernel* k, int mended, char kind, char dtype, int size) {
   if ((mended == kSine || mended == kCosine) && dtype == 'd')
     mend_calls(k, 2, [mended](const Inner* numpys) { return sine_loop(mended == kCosine, numpys); });
   if (mended == kExp && dtype == 'D') mend_calls(k, 5, exponential_loop);
+  if (mended == kPower && dtype == 'd') mend_calls(k, k->cost, power_loop);
   if (mended >= kFmod) mend_quotient(k, Quotient(mended - kFmod), dtype);
   if (mended == kNegative && (kind == 'i' || kind == 'u' || kind == 'f')) mend_negative(k, kind, size);
 }

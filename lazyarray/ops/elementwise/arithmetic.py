@@ -11,7 +11,7 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.lazy.formulas import Formula, formula, function
-from lazyarray.ops._rows import DIVMOD, FLOOR_DIVIDE, FMOD, NEGATIVE, REMAINDER
+from lazyarray.ops._rows import DIVMOD, FLOOR_DIVIDE, FMOD, NEGATIVE, POWER, REMAINDER
 from lazyarray.ops.elementwise.op import CHEAP, QUOTIENT, ROOT, SLOW, SLOWEST, op
 from lazyarray.ops.elementwise.slopes import call, choose, conj, equal, lost, nonzero
 
@@ -270,6 +270,7 @@ _op(
     smooth=((0.2, 3), (-2, 2)),
     vectors=True,
     exponents=True,
+    mended=POWER,
 )
 _op(
     "float_power",
