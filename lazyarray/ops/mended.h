@@ -172,7 +172,7 @@ void mend(Kernel* k, int mended, char kind, char dtype, int size) {
   if ((mended == kSine || mended == kCosine) && dtype == 'd')
     mend_calls(k, 2, [mended](const Inner* numpys) { return sine_loop(mended == kCosine, numpys); });
   if (mended == kExp && dtype == 'D') mend_calls(k, 5, exponential_loop);
-  if (mended == kPower && dtype == 'd') mend_calls(k, k->cost, power_loop);
+  if (mended == kPower) mend_calls(k, k->cost, [dtype](const Inner* numpys) { return power_loop(dtype, numpys); });
   if (mended >= kFmod) mend_quotient(k, Quotient(mended - kFmod), dtype);
   if (mended == kNegative && (kind == 'i' || kind == 'u' || kind == 'f')) mend_negative(k, kind, size);
 }
