@@ -144,7 +144,7 @@ import numpy as np, lazyarray as la
 x = la.full(4_000_000, 0.5)
 with la.engine.bulk(1000):
     y = x
-    for _ in range(120):
+    for _ in range(500):
         y = la.sin(y)
 print("ready")
 try:
@@ -156,7 +156,7 @@ y.wait_to_read()
 if time.monotonic() - begin > 0.2:
     print("left")
 want = np.full(1, 0.5)
-for _ in range(120):
+for _ in range(500):
     want = np.sin(want)
 print(bool((y == want).all()))
 """
