@@ -19,12 +19,22 @@ cdef extern from "numpy/random/distributions.h":
     int64_t random_poisson(bitgen_t*, double) noexcept nogil
 
 
+cdef extern from "random/twister.h" namespace "lazyarray" nogil:
+    ctypedef struct Waiting "lazyarray::twisting::Waiting":
+        pass
+    void twister_uniforms(void*, double*, npy_intp)
+    void twister_integers(void*, uint64_t, uint32_t, uint64_t*, npy_intp)
+    void twister_normals(void*, Waiting*, double, double, double*, npy_intp)
+
+
 # What is drawn. OLDER: as the older stream does it.
 cdef enum Plain:
     NEVER, DOUBLE, UNIFORM, NORMAL, EXPONENTIAL, INTEGER, CHOICE, BINOMIAL, POISSON, SHUFFLE, PERMUTATION
     OLDER = 16
     _MOST_AXES = 4
     _MOST_CHANCES = 512
+    _MANY = 64  # numbers from which on a twister's words are made in vectors
+    _COMPARED = 1500
 
 
 cdef dict _kinds = {
@@ -43,6 +53,9 @@ cdef dict _compared = {
     BINOMIAL: [(1, 0.5), (7, 0.9), (0, 0.25), (1000, 0.01), (100, 1.0), (3, 0.1)],
     POISSON: [(), (0.0,), (3.5,), (40,)],
 }
+
+
+cdef tuple _few = (1, 3, 1), _several = (1, 3, 1, _MANY, _COMPARED, 2)  # numbers that are compared
 
 
 cdef double _older_normal(Bits bits) noexcept:
@@ -90,6 +103,7 @@ cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp 
     cdef double* out = <double*>to
     cdef binomial_t binomial
     cdef bitgen_t* words = bits.words
+    cdef void* twister = bits.twister if older and n >= _MANY else NULL
     if kind == INTEGER or kind == CHOICE:
         if given[0] is NULL or not _whole(given[0], stream, &low):
             return False
@@ -99,6 +113,9 @@ cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp 
             return False
         if low >= high:
             return False
+        if twister is not NULL and 1 < <uint64_t>high - <uint64_t>low <= 0xffffffff:
+            twister_integers(twister, <uint64_t>low, <uint32_t>(<uint64_t>high - <uint64_t>low - 1), <uint64_t*>to, n)
+            return True
         random_bounded_uint64_fill(words, <uint64_t>low, <uint64_t>high - <uint64_t>low - 1, n, older,
                                    <uint64_t*>to)
         return True
@@ -138,11 +155,22 @@ cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp 
     if kind == NORMAL and older:
         if bits.spare is NULL:
             return False
+        if twister is not NULL:
+            twister_normals(twister, <Waiting*>&bits.spare.full, first, second, out, n)
+            return True
         for i in range(n):
             out[i] = first + second * _older_normal(bits)
     elif kind == NORMAL:
         for i in range(n):
             out[i] = first + second * random_standard_normal(words)
+    elif twister is not NULL:
+        twister_uniforms(twister, out, n)
+        if kind == EXPONENTIAL:
+            for i in range(n):
+                out[i] = second * -log(1 - out[i])
+        elif kind == UNIFORM:
+            for i in range(n):
+                out[i] = first + second * out[i]
     elif kind == EXPONENTIAL and older:
         for i in range(n):
             out[i] = second * -log(1 - words.next_double(words.state))
@@ -256,7 +284,7 @@ cdef bint _whole(PyObject* o, Drawn stream, npy_intp* value) noexcept:
 cdef bint _agrees(Draw f, int plain) except -1:
     """Whether what is drawn here are NumPy's numbers."""
     cdef PyObject* given[2]
-    cdef double[3] drawn
+    cdef double[_COMPARED] drawn
     cdef double[5] sums
     cdef Py_ssize_t i
     kind = getattr(np.random, f.owner)
@@ -275,7 +303,7 @@ cdef bint _agrees(Draw f, int plain) except -1:
     for arguments in _compared[plain & ~OLDER]:
         if len(arguments) > f.parameters:
             continue
-        for n in (1, 3, 1):
+        for n in _several if plain & OLDER else _few:
             for i in range(2):
                 given[i] = <PyObject*>arguments[i] if i < <Py_ssize_t>len(arguments) else NULL
             if not _drawn(plain, bits, given, None, n, <char*>drawn):

@@ -3,7 +3,7 @@
 # The GIL is held all along, so another thread can be at the same words only where it has let go of the GIL
 # inside NumPy. Our own calls are counted (`Source.busy`); of words that others know the lock is taken.
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 
@@ -51,6 +51,7 @@ cdef class Bits:
 
     cdef object generator, owner, acquire, release
     cdef bitgen_t* words
+    cdef void* twister  # the state of a Mersenne twister; NULL of any other
     cdef Spare* spare
 
     def __init__(self, generator):
@@ -60,6 +61,7 @@ cdef class Bits:
         self.owner = generator._bit_generator if older else generator.bit_generator
         self.acquire, self.release = self.owner.lock.acquire, self.owner.lock.release
         self.words = words_of(self.owner)
+        self.twister = self.words.state if type(self.owner) is np.random.MT19937 else NULL
         if type(generator) is np.random.RandomState:
             if _spare == -2:
                 _spare = _find_spare()
