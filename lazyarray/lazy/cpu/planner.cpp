@@ -329,7 +329,7 @@ Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t n
       m.where[k] = is_temporary(c) ? static_cast<int>(lives_[life_of_[id(c)]].offset) : Member::kMemory;
       if (k < in.nin) m.expanded[k] = static_cast<int8_t>(expander.turned(c));  // indices
     }
-    if (in.kernel->kind == Kernel::ROLL && is_temporary(in.ops[1].chunk)) {
+    if (in.kernel->kind == Kernel::ROLL && !p.walk.n && is_temporary(in.ops[1].chunk)) {
       spread(form.axes, form.axes.n, in.ndim, in.shape(), in.strides(0), mine.of[0] + p.axes.n - form.axes.n);
       expander.put_off(static_cast<int>(number), m);
     }
