@@ -441,6 +441,7 @@ Member Planner::on_line(Plan& p, const Stage& stage, Expander& expander, size_t 
       else m.copied_by[k] = l.copied_by;
       from = stage.instrs[l.copied_by];
       op = 1;
+      note_walk(mine, stage, l.copied_by, op, k);  // who reads that memory next reads what is written there
     }
     spread(axes, axes.n, from->ndim, from->shape(), from->strides(op), steps[k]);
     if (in.kernel->kind == Kernel::REDUCE && k >= in.nin) continue;  // its only element
