@@ -473,7 +473,8 @@ cdef class Ufunc(UfuncMethods):
             if isinstance(a, Tensor):
                 device = a
         for a in map(plain, args):
-            if kind_of(a) >= 0:
+            # (An integer alone is of a dtype that holds it.)
+            if kind_of(a) >= 0 and (self.nin > 1 or kind_of(a) != kWeakInt or fits_in(a, PY_SSIZE_T_MAX)):
                 slots.append(a)
             else:
                 t = as_tensor_on(a, (<Tensor>device).v.device() if device is not None

@@ -104,6 +104,9 @@ class Phrases:
             if len(shape) > 1 and self.rng.random() < 0.25:
                 order = self.rng.sample(range(len(shape)), len(shape))
                 text, shape = f"xp.transpose({name}, {order})", tuple(shape[i] for i in order)
+            if shape and self.rng.random() < 0.08:
+                axis, by = self.rng.randrange(len(shape)), self.rng.choice((1, -1, 2, -7, 100))
+                text = f"xp.roll({text}, {by}, axis={axis})"
             key = self.fit(shape, space)
             if key is None:
                 continue

@@ -529,6 +529,15 @@ def test_a_flag_in_a_piece_of_a_line_is_told():
             assert np.isinf(s)
 
 
+def test_what_is_written_on_a_line_is_read_there():
+    def f(m, x, y, row):
+        x[...] = y * 2
+        return ((x + row) * 3).sum()
+
+    y = np.repeat([0.0, 1.5], [2000, 1000])[:, None] * np.ones(20)
+    run(f, y * 5, y, np.arange(20.0))  # the tile that is compared shows nothing
+
+
 def test_sums_into_what_is_read():
     """Rows' results where others' operands are."""
     rng = np.random.default_rng(8)

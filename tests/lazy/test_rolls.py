@@ -1,5 +1,6 @@
 """What is moved round is part of the pass that reads it: NumPy's numbers, each of its time."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -171,3 +172,17 @@ def test_an_error_before_it_is_its_own():
         y = la.roll(bad, 1, 0) * 2
         with pytest.raises(la.linalg.LinAlgError):
             y.wait_to_read()
+
+
+def test_the_total_of_several_axes():  # whose tiles are pieces of one line
+    u = np.random.default_rng(8).normal(size=(20, 33, 21)).astype("f4")
+
+    def total(m, u, v, ops):
+        y = m.roll(u, 1, 0)
+        for _ in range(ops):
+            y = y * v + 1
+        return y.sum()
+
+    with figures(inline_ns=0, fuse_ns=0):
+        for ops in (1, 30, 300):  # what the planner keeps of each op was written before its memory
+            both(functools.partial(total, ops=ops), u, u[:, :1])

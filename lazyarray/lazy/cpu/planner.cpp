@@ -329,7 +329,7 @@ Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t n
       m.where[k] = is_temporary(c) ? static_cast<int>(lives_[life_of_[id(c)]].offset) : Member::kMemory;
       if (k < in.nin) m.expanded[k] = static_cast<int8_t>(expander.turned(c));  // indices
     }
-    if (in.kernel->kind == Kernel::ROLL && is_temporary(in.ops[1].chunk)) {
+    if (in.kernel->kind == Kernel::ROLL && !p.walk.n && is_temporary(in.ops[1].chunk)) {
       spread(form.axes, form.axes.n, in.ndim, in.shape(), in.strides(0), mine.of[0] + p.axes.n - form.axes.n);
       expander.put_off(static_cast<int>(number), m);
     }
@@ -441,6 +441,7 @@ Member Planner::on_line(Plan& p, const Stage& stage, Expander& expander, size_t 
       else m.copied_by[k] = l.copied_by;
       from = stage.instrs[l.copied_by];
       op = 1;
+      note_walk(mine, stage, l.copied_by, op, k);  // who reads that memory next reads what is written there
     }
     spread(axes, axes.n, from->ndim, from->shape(), from->strides(op), steps[k]);
     if (in.kernel->kind == Kernel::REDUCE && k >= in.nin) continue;  // its only element
