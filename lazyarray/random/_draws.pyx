@@ -163,6 +163,7 @@ cdef enum Role:
 
 cdef dict _roles = {"size": SIZE}
 # A draw of these has as many numbers as the vectors that it is given.
+cdef dict _older = {}  # functions that draw from older streams, whose numbers are made in vectors
 cdef frozenset _OF_VECTORS = frozenset(("dirichlet", "multinomial", "multivariate_hypergeometric", "multivariate_normal"))
 
 
@@ -225,6 +226,8 @@ cdef class Draw:
         while self.names[self.parameters : self.parameters + 1] and self.names[self.parameters] in _parameters:
             self.parameters += 1
         functools.update_wrapper(self, way, COPIED)
+        if self.plain & OLDER and DOUBLE <= self.plain & ~OLDER <= CHOICE:
+            _older[way.__name__] = self
         self.vectorcall = <void*>_call
 
     def __call__(self, *args, **kwargs):

@@ -58,10 +58,8 @@ cdef dict _compared = {
 cdef tuple _few = (1, 3, 1), _several = (1, 3, 1, _MANY, _COMPARED, 2)  # numbers that are compared
 
 
-cdef double _older_normal(Bits bits) noexcept:
+cdef double _older_normal(bitgen_t* words, Spare* spare) noexcept nogil:
     """Marsaglia's polar method: two numbers at a time, of which one waits."""
-    cdef Spare* spare = bits.spare
-    cdef bitgen_t* words = bits.words
     cdef double a, b, square = 0
     if spare.full:
         spare.full = 0
@@ -77,7 +75,7 @@ cdef double _older_normal(Bits bits) noexcept:
     return square * b
 
 
-cdef int64_t _older_binomial(bitgen_t* words, int64_t n, double p) noexcept:
+cdef int64_t _older_binomial(bitgen_t* words, int64_t n, double p) noexcept nogil:
     """By inversion, as NumPy where n * p is at most 30."""
     cdef double q = 1 - p, first = exp(n * log(q)), chance = first, left
     cdef int64_t x = 0, most = <int64_t>min(<double>n, n * p + 10 * sqrt(n * p * q + 1))
@@ -94,96 +92,148 @@ cdef int64_t _older_binomial(bitgen_t* words, int64_t n, double p) noexcept:
 
 # ---- draws --------------------------------------------------------------------------------------
 
-cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp n, char* to) noexcept:
-    """Draws ``n`` numbers; false, with nothing drawn, if the arguments are not that plain."""
-    cdef int kind = plain & ~OLDER
-    cdef bint older = plain & OLDER
-    cdef double first = 0, second = 1
-    cdef npy_intp i, low = 0, high = 0
-    cdef double* out = <double*>to
+# What is to be drawn, and from which parameters: of integers from low up to below high.
+cdef struct Asked:
+    int kind
+    bint older
+    double first, second
+    npy_intp low, high
+
+
+cdef bint _asked(int plain, bint waits, PyObject** given, Drawn stream, Asked* to) noexcept:
+    """Reads the arguments; false if they are not that plain. ``waits``: a second normal number has a place to."""
+    to.kind, to.older = plain & ~OLDER, plain & OLDER
+    to.first, to.second = 0, 1
+    to.low = to.high = 0
+    if to.kind == INTEGER or to.kind == CHOICE:
+        if given[0] is NULL or not _whole(given[0], stream, &to.low):
+            return False
+        if to.kind == CHOICE or given[1] is NULL or given[1] == Py_None:
+            to.low, to.high = 0, to.low
+        elif not _whole(given[1], stream, &to.high):
+            return False
+        return to.low < to.high
+    if to.kind == BINOMIAL:
+        if given[0] is NULL or given[1] is NULL or not _whole(given[0], stream, &to.low) \
+                or not _real(given[1], &to.second) and not _held(given[1], stream, &to.second) \
+                or not 0 <= to.low <= 2**31 or not 0 <= to.second <= 1:
+            return False
+        return not to.older or to.low * min(to.second, 1 - to.second) <= 30
+    if to.kind == POISSON:
+        return (_real(given[0], &to.second) or _held(given[0], stream, &to.second)) and 0 <= to.second <= 2**31
+    if to.kind == EXPONENTIAL:
+        if not _real(given[0], &to.second) and not _held(given[0], stream, &to.second):
+            return False
+    elif to.kind != DOUBLE:
+        if not _real(given[0], &to.first) and not _held(given[0], stream, &to.first) \
+                or not _real(given[1], &to.second) and not _held(given[1], stream, &to.second):
+            return False
+    if to.kind == UNIFORM:
+        to.second -= to.first
+    if not isfinite(to.first) or not isfinite(to.second) or signbit(to.second) and not (to.older and to.kind == UNIFORM):
+        return False
+    return waits or to.kind != NORMAL or not to.older
+
+
+cdef void _draw_integers(const Asked* asked, bitgen_t* words, void* twister, npy_intp n, int64_t* out) noexcept nogil:
+    cdef uint64_t least = <uint64_t>asked.low, range_ = <uint64_t>asked.high - least - 1
     cdef binomial_t binomial
-    cdef bitgen_t* words = bits.words
-    cdef void* twister = bits.twister if older and n >= _MANY else NULL
-    if kind == INTEGER or kind == CHOICE:
-        if given[0] is NULL or not _whole(given[0], stream, &low):
-            return False
-        if kind == CHOICE or given[1] is NULL or given[1] == Py_None:
-            low, high = 0, low
-        elif not _whole(given[1], stream, &high):
-            return False
-        if low >= high:
-            return False
-        if twister is not NULL and 1 < <uint64_t>high - <uint64_t>low <= 0xffffffff:
-            twister_integers(twister, <uint64_t>low, <uint32_t>(<uint64_t>high - <uint64_t>low - 1), <uint64_t*>to, n)
-            return True
-        random_bounded_uint64_fill(words, <uint64_t>low, <uint64_t>high - <uint64_t>low - 1, n, older,
-                                   <uint64_t*>to)
-        return True
-    if kind == BINOMIAL:
-        if given[0] is NULL or given[1] is NULL or not _whole(given[0], stream, &low) \
-                or not _real(given[1], &second) and not _held(given[1], stream, &second) \
-                or not 0 <= low <= 2**31 or not 0 <= second <= 1:
-            return False
-        if older and low * min(second, 1 - second) > 30:
-            return False
+    cdef npy_intp i
+    if asked.kind == BINOMIAL:
         binomial.has_binomial = 0
         for i in range(n):
-            if not older:
-                (<int64_t*>to)[i] = random_binomial(words, second, low, &binomial)
-            elif second <= 0.5:
-                (<int64_t*>to)[i] = _older_binomial(words, low, second)
+            if not asked.older:
+                out[i] = random_binomial(words, asked.second, asked.low, &binomial)
+            elif asked.second <= 0.5:
+                out[i] = _older_binomial(words, asked.low, asked.second)
             else:
-                (<int64_t*>to)[i] = low - _older_binomial(words, low, 1 - second)
-        return True
-    if kind == POISSON:
-        if not _real(given[0], &second) and not _held(given[0], stream, &second) or not 0 <= second <= 2**31:
-            return False
+                out[i] = asked.low - _older_binomial(words, asked.low, 1 - asked.second)
+    elif asked.kind == POISSON:
         for i in range(n):
-            (<int64_t*>to)[i] = random_poisson(words, second)
-        return True
-    if kind == EXPONENTIAL:
-        if not _real(given[0], &second) and not _held(given[0], stream, &second):
-            return False
-    elif kind != DOUBLE:
-        if not _real(given[0], &first) and not _held(given[0], stream, &first) \
-                or not _real(given[1], &second) and not _held(given[1], stream, &second):
-            return False
-    if kind == UNIFORM:
-        second -= first
-    if not isfinite(first) or not isfinite(second) or signbit(second) and not (older and kind == UNIFORM):
-        return False
-    if kind == NORMAL and older:
-        if bits.spare is NULL:
-            return False
+            out[i] = random_poisson(words, asked.second)
+    elif twister is not NULL and range_ > 0 and range_ < <uint64_t>0xffffffff:
+        twister_integers(twister, least, <uint32_t>range_, <uint64_t*>out, n)
+    else:
+        random_bounded_uint64_fill(words, least, range_, n, asked.older, <uint64_t*>out)
+
+
+cdef void _draw_reals(const Asked* asked, bitgen_t* words, Spare* spare, void* twister, npy_intp n,
+                      double* out) noexcept nogil:
+    cdef double first = asked.first, second = asked.second
+    cdef npy_intp i
+    if asked.kind == NORMAL:
         if twister is not NULL:
-            twister_normals(twister, <Waiting*>&bits.spare.full, first, second, out, n)
-            return True
+            twister_normals(twister, <Waiting*>&spare.full, first, second, out, n)
+            return
         for i in range(n):
-            out[i] = first + second * _older_normal(bits)
-    elif kind == NORMAL:
-        for i in range(n):
-            out[i] = first + second * random_standard_normal(words)
-    elif twister is not NULL:
-        twister_uniforms(twister, out, n)
-        if kind == EXPONENTIAL:
-            for i in range(n):
-                out[i] = second * -log(1 - out[i])
-        elif kind == UNIFORM:
-            for i in range(n):
-                out[i] = first + second * out[i]
-    elif kind == EXPONENTIAL and older:
-        for i in range(n):
-            out[i] = second * -log(1 - words.next_double(words.state))
-    elif kind == EXPONENTIAL:
+            out[i] = first + second * (_older_normal(words, spare) if asked.older else random_standard_normal(words))
+        return
+    if asked.kind == EXPONENTIAL and not asked.older:
         for i in range(n):
             out[i] = second * random_standard_exponential(words)
-    elif kind == UNIFORM:
-        for i in range(n):
-            out[i] = first + second * words.next_double(words.state)
+        return
+    if twister is not NULL:
+        twister_uniforms(twister, out, n)
     else:
         for i in range(n):
             out[i] = words.next_double(words.state)
+    if asked.kind == EXPONENTIAL:
+        for i in range(n):
+            out[i] = second * -log(1 - out[i])
+    elif asked.kind == UNIFORM:
+        for i in range(n):
+            out[i] = first + second * out[i]
+
+
+cdef void _draw(const Asked* asked, bitgen_t* words, Spare* spare, void* twister, npy_intp n, char* to) noexcept nogil:
+    """Draws ``n`` numbers. ``twister``: where the words are a Mersenne twister's, its state; else NULL."""
+    if not asked.older or n < _MANY:
+        twister = NULL
+    if INTEGER <= asked.kind <= POISSON:
+        _draw_integers(asked, words, twister, n, <int64_t*>to)
+    else:
+        _draw_reals(asked, words, spare, twister, n, <double*>to)
+
+
+cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp n, char* to) noexcept:
+    """Draws ``n`` numbers; false, with nothing drawn, if the arguments are not that plain."""
+    cdef Asked asked
+    if not _asked(plain, bits.spare is not NULL, given, stream, &asked):
+        return False
+    _draw(&asked, bits.words, bits.spare, bits.twister, n, to)
     return True
+
+
+def many_of_older(generator, str name, given, dict options):
+    """What the method of that name of a ``RandomState`` draws, where its words are made in vectors; None where NumPy has to.
+
+    Args:
+        given: the parameters, numbers.
+        options: ``size``, the shape, and of ``randint`` its ``dtype``.
+    """
+    cdef PyObject* values[2]
+    cdef Asked asked
+    cdef npy_intp n
+    cdef char* to
+    cdef Draw f = _older.get(name)
+    if f is None or type(generator) is not np.random.RandomState or "size" not in options or len(given) > f.parameters \
+            or type(generator._bit_generator) is not np.random.MT19937:
+        return None
+    cdef int kind = f.plain & ~OLDER
+    cdef bint integers = kind == INTEGER or kind == CHOICE
+    if kind == INTEGER and options.get("dtype") != np.int64 or len(options) != 1 + (kind == INTEGER) or not _verified(f):
+        return None
+    for i in range(2):
+        values[i] = <PyObject*>given[i] if i < <Py_ssize_t>len(given) else NULL
+    cdef Bits bits = Bits(generator)
+    if not _asked(f.plain, bits.spare is not NULL, values, None, &asked):
+        return None
+    out = np.empty(options["size"], np.int64 if integers else np.float64)
+    n, to = out.size, <char*>cnp.PyArray_DATA(out)
+    with bits.owner.lock:
+        with nogil:
+            _draw(&asked, bits.words, bits.spare, bits.twister, n, to)
+    return out
 
 
 cdef void _shuffle(Bits bits, char* p, npy_intp n, npy_intp size) noexcept:

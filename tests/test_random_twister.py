@@ -1,0 +1,62 @@
+"""Many numbers of the older streams, whose words are made in vectors, are NumPy's."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+# Around the words of a block, of which a uniform number takes two; as an op from 50,000 on.
+LENGTHS = (1, 2, 3, 63, 64, 65, 155, 156, 157, 311, 312, 313, 623, 624, 625, 1247, 5000, 60_001)
+DRAWS = {
+    "rand": lambda r, n: r.rand(n),
+    "uniform": lambda r, n: r.uniform(-2.0, 5, n),
+    "randn": lambda r, n: r.randn(n),
+    "normal": lambda r, n: r.normal(1.5, 0.3, n),
+    "normals of two axes": lambda r, n: r.normal(size=(n, 3)),
+    "exponential": lambda r, n: r.exponential(2.5, n),
+    "choice": lambda r, n: r.choice(7, n),
+    "choice of a list": lambda r, n: r.choice([1.5, 2, 4], n),
+    "choice of a range": lambda r, n: r.choice(range(1000), (2, n)),
+    "permutation": lambda r, n: r.permutation(n),
+    "one number": lambda r, _: r.normal(),
+}
+LIMITS = (1, 2, 3, 16, 17, 1000, 2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**40)
+DRAWS |= {
+    f"integers below {high}": lambda r, n, high=high: r.randint(0, high, n) for high in LIMITS
+}
+DRAWS["integers from below zero"] = lambda r, n: r.randint(-5, 6, n)
+DRAWS["bytes"] = lambda r, n: r.randint(0, 200, n, dtype="u1")
+
+
+def both(seed, calls):
+    ours, theirs = la.random.RandomState(seed), np.random.RandomState(seed)
+    for call, n in calls:
+        got, want = np.asarray(call(ours, n)), np.asarray(call(theirs, n))
+        assert got.dtype == want.dtype and got.tobytes() == want.tobytes()
+    assert float(ours.normal()) == theirs.normal()  # the second one that waits, too
+    for got, want in zip(ours.get_state(), theirs.get_state(), strict=True):
+        assert np.array_equal(got, want)
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_numbers_are_numpys(name, direct):
+    call = DRAWS[name]
+    for n in LENGTHS:
+        both(n, [(call, n), (call, 3), (call, n)])
+
+
+def test_mixed_draws(direct):
+    rng = np.random.default_rng(6)
+    names = list(DRAWS)
+    for seed in range(40):
+        both(seed, [(DRAWS[names[rng.integers(len(names))]], int(rng.choice(LENGTHS[:-1])))
+                    for _ in range(8)])  # fmt: skip
+
+
+def test_other_words_are_numpys_to_make():
+    for kind in (np.random.PCG64, np.random.Philox, np.random.SFC64):
+        ours = la.random.RandomState(kind(3))
+        theirs = np.random.RandomState(kind(3))
+        for call in (DRAWS["rand"], DRAWS["normal"], DRAWS["choice"]):
+            for n in (100, 60_000):
+                assert np.asarray(call(ours, n)).tobytes() == call(theirs, n).tobytes()
