@@ -64,18 +64,30 @@ cdef double _older_normal(Bits bits) noexcept:
     return square * b
 
 
-cdef int64_t _older_binomial(bitgen_t* words, int64_t n, double p) noexcept:
+cdef struct Inversion:  # what all draws of a binomial distribution have in common
+    int64_t n, most
+    double p, q, none  # the chance of no success
+
+
+cdef Inversion _inversion(int64_t n, double p) noexcept:
+    cdef double q = 1 - p
+    cdef Inversion known
+    known.n, known.p, known.q, known.none = n, p, q, exp(n * log(q))
+    known.most = <int64_t>min(<double>n, n * p + 10 * sqrt(n * p * q + 1))
+    return known
+
+
+cdef int64_t _older_binomial(bitgen_t* words, const Inversion* known) noexcept:
     """By inversion, as NumPy where n * p is at most 30."""
-    cdef double q = 1 - p, first = exp(n * log(q)), chance = first, left
-    cdef int64_t x = 0, most = <int64_t>min(<double>n, n * p + 10 * sqrt(n * p * q + 1))
-    left = words.next_double(words.state)
+    cdef double chance = known.none, left = words.next_double(words.state)
+    cdef int64_t x = 0
     while left > chance:
         x += 1
-        if x > most:
-            x, chance, left = 0, first, words.next_double(words.state)
+        if x > known.most:
+            x, chance, left = 0, known.none, words.next_double(words.state)
         else:
             left -= chance
-            chance = (n - x + 1) * p * chance / (x * q)
+            chance = (known.n - x + 1) * known.p * chance / (x * known.q)
     return x
 
 
@@ -89,6 +101,7 @@ cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp 
     cdef npy_intp i, low = 0, high = 0
     cdef double* out = <double*>to
     cdef binomial_t binomial
+    cdef Inversion known
     cdef bitgen_t* words = bits.words
     if kind == INTEGER or kind == CHOICE:
         if given[0] is NULL or not _whole(given[0], stream, &low):
@@ -110,13 +123,14 @@ cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp 
         if older and low * min(second, 1 - second) > 30:
             return False
         binomial.has_binomial = 0
+        known = _inversion(low, min(second, 1 - second))
         for i in range(n):
             if not older:
                 (<int64_t*>to)[i] = random_binomial(words, second, low, &binomial)
             elif second <= 0.5:
-                (<int64_t*>to)[i] = _older_binomial(words, low, second)
+                (<int64_t*>to)[i] = _older_binomial(words, &known)
             else:
-                (<int64_t*>to)[i] = low - _older_binomial(words, low, 1 - second)
+                (<int64_t*>to)[i] = low - _older_binomial(words, &known)
         return True
     if kind == POISSON:
         if not _real(given[0], &second) and not _held(given[0], stream, &second) or not 0 <= second <= 2**31:
