@@ -408,7 +408,8 @@ cdef object quick_bincount(PyObject** args, Py_ssize_t n):
         return None
     if n > 1 and <object>args[1] is not None:
         weights = first_array(args + 1)
-        if weights is None or weights.v.dtype != D_F8 or not weights.v.layout.same_shape(x.v.layout) or not is_ready(weights):
+        if weights is None or weights.v.dtype != D_F8 or not weights.v.layout.same_shape(x.v.layout) \
+                or not weights.v.layout.size() or not is_ready(weights):  # (of nothing NumPy gives integers)
             return None
     size = x.v.layout.size()
     p = <int64_t*>(x.v.elements())
