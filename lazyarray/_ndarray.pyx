@@ -16,7 +16,9 @@ import numpy as np
 cimport numpy as cnp
 from cpython.buffer cimport PyBUF_WRITABLE
 from cpython.complex cimport PyComplex_FromDoubles
+from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_FromDouble
+from cpython.ref cimport Py_INCREF
 from cpython.sequence cimport PySequence_Check
 from cpython.object cimport PyObject, PyTypeObject, Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
 from libc.stdint cimport int64_t, uint64_t

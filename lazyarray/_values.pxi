@@ -56,31 +56,34 @@ cdef object only_value(Tensor x):
         else PyArray_Scalar(x.v.elements(), d, None)
 
 
-cdef list listed(Layout* l, int axis, char* p, char code):
-    """The elements from ``axis`` on, which are there, as nested lists: of doubles, longs or truths."""
+cdef list listed(Layout* l, int axis, char* p, int dtype):
+    """The elements from ``axis`` on, which are there, as nested lists."""
     cdef npy_intp i, n = l.shape()[axis], step = l.strides()[axis]
-    if axis < l.ndim - 1:
-        return [listed(l, axis + 1, p + i * step, code) for i in range(n)]
-    if code == b"d":
-        return [(<double*>(p + i * step))[0] for i in range(n)]
-    if code == b"l":
-        return [(<int64_t*>(p + i * step))[0] for i in range(n)]
-    return [(p + i * step)[0] != 0 for i in range(n)]
+    cdef list found = PyList_New(n)
+    for i in range(n):
+        o = number_at(p + i * step, dtype) if axis == l.ndim - 1 else listed(l, axis + 1, p + i * step, dtype)
+        Py_INCREF(o)  # stolen
+        PyList_SET_ITEM(found, i, o)
+    return found
 
 
 cdef object element_value(Tensor x, npy_intp at):
     """The element at `at` bytes of the memory, as a Python scalar."""
-    cdef char* p = x.v.elements() + at - x.v.layout.offset
-    cdef char code = info(x.v.dtype).code
-    cdef cnp.dtype d
     if not x.v.has_memory():
         return numpy_view(&x.v, False).item()
-    elif code == b"d":
+    return number_at(x.v.elements() + at - x.v.layout.offset, x.v.dtype)
+
+
+cdef inline object number_at(char* p, int dtype):
+    """The element there as a Python scalar."""
+    cdef char code = info(dtype).code
+    cdef cnp.dtype d
+    if code == b"d":
         return (<double*>p)[0]
-    elif info(x.v.dtype).kind == b"i":
-        return whole_at(p, info(x.v.dtype).size, True)
-    elif info(x.v.dtype).kind == b"u":
-        return <uint64_t>whole_at(p, info(x.v.dtype).size, False)
+    elif info(dtype).kind == b"i":
+        return whole_at(p, info(dtype).size, True)
+    elif info(dtype).kind == b"u":
+        return <uint64_t>whole_at(p, info(dtype).size, False)
     elif code == b"?":
         return p[0] != 0
     elif code == b"f":
@@ -91,7 +94,7 @@ cdef object element_value(Tensor x, npy_intp at):
         return PyComplex_FromDoubles((<double*>p)[0], (<double*>p)[1])
     elif code == b"e":
         return half_value(p)
-    d = np_dtype(x.v.dtype)
+    d = np_dtype(dtype)
     return PyArray_Scalar(p, d, None).item()
 
 
@@ -223,9 +226,9 @@ cdef class Values(Methods):
         """
         cdef Tensor x = settled(awaited(self, "?tolist()"), False)
         cdef Layout l
-        if x.v.layout.ndim and x.v.has_memory() and info(x.v.dtype).code in b"dl?":
+        if x.v.layout.ndim and x.v.has_memory():
             l = x.v.layout  # a finalizer may give the array another shape meanwhile
-            return listed(&l, 0, x.v.elements(), info(x.v.dtype).code)
+            return listed(&l, 0, x.v.elements(), x.v.dtype)
         return numpy_view(&x.v, False).tolist()
 
     def tobytes(self, order="C"):

@@ -96,7 +96,7 @@ def dot(a: ArrayLike, b: ArrayLike, out: NDArray | None = None) -> NDArray:
     >>> la.dot(la.array([[1, 2], [3, 4]]), la.array([1, 1])).asnumpy()
     array([3, 7])
     """
-    simple = _rows.dot(_matmul, a, b) if out is None else None
+    simple = _rows.dot(_matmul, a, b, out) if out is None or isinstance(out, Tensor) else None
     if simple is not None:
         return simple
     x, y = operands(a, b)

@@ -47,6 +47,7 @@ cdef class Ufunc(UfuncMethods):
     cdef object in_loop_of(self, tuple args, Tensor out, int code)
     cdef tuple safe_inputs(self, list kinds, object dtype)
     cdef bint write_few(self, tuple args, Tensor out, dict kwargs) except -1
+    cdef Tensor masked_now(self, tuple args, Tensor out, object where)
     cdef object python(self, tuple args, object out, dict kwargs)
     cdef tuple weak(self, Number number)
     cdef object two(self, tuple args, object out)

@@ -39,7 +39,7 @@ cdef Kernel* along_kernel(str name, int what, int dtype) except? NULL:
         k.data = along
         k.dtypes[0] = dtype
         k.dtypes[1] = dtype if 2 <= what < 4 else D_IL
-        k.cost = _ALONG_COST[what]
+        k.cost = 0.02 if what < 2 and dtype == D_BOOL else _ALONG_COST[what]
         k.apart = True
         k.stable = what in (3, 5)
         k.sort = along.sort
@@ -164,7 +164,7 @@ def ordered_in_place(Tensor x not None, int axis, bint stable):
 
 
 def accumulated(Ufunc row not None, Tensor x not None, int axis, dtype):
-    """``ufunc.accumulate`` of an array in C or Fortran order, as `dtype` (None: x's); None where NumPy must do it."""
+    """``ufunc.accumulate`` of a vector, or an array in C or Fortran order, as `dtype` (None: x's); None where NumPy must do it."""
     cdef int n = x.v.layout.ndim, i
     cdef int code = x.v.dtype if dtype is None else dtype_code(dtype)
     cdef npy_intp outer = 1, inner = 1, length
@@ -175,7 +175,7 @@ def accumulated(Ufunc row not None, Tensor x not None, int axis, dtype):
     if in_fortran_order(x):
         t = accumulated(row, transposed(x), n - 1 - axis, dtype)
         return None if t is None else transposed(t)
-    if not contiguous(x):
+    if not contiguous(x) and (n > 1 or not x.v.on_host()):
         return None
     key = (row.name, code)
     found = _along_kernels.get(key)
@@ -220,7 +220,8 @@ def accumulated(Ufunc row not None, Tensor x not None, int axis, dtype):
     instr.core[0] = length
     instr.core[1] = inner
     instr.ncore_steps = 2
-    instr.core_steps[0] = instr.core_steps[1] = step
+    instr.core_steps[0] = x.v.layout.strides()[0] if n == 1 else step
+    instr.core_steps[1] = step
     instr.overwrites = 1
     instr.bytes = x.v.layout.size() * info(code).size
     instr.cost_ns = 50 + x.v.layout.size() * <double>k.cost

@@ -222,12 +222,12 @@ cdef object call_ufunc(PyObject* function, PyObject** args, size_t flags, PyObje
     cdef Ufunc self = <Ufunc>function
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
     cdef Tensor out = None
-    cdef bint plain = n == self.nin and self.nout == 1
-    if plain and names is not NULL:
-        plain = len(<tuple>names) == 1 and (<tuple>names)[0] == "out" and is_tensor(<object>args[n])
-        out = sole_out(<object>args[n]) if plain else None
-    if plain and not is_symbol(<object>args[0]) and (n == 1 or not is_symbol(<object>args[1])):
-        if n == 1:
+    cdef bint plain = self.nout == 1 and (n == self.nin or n == self.nin + 1 and names is NULL)
+    if plain and (n > self.nin or names is not NULL):
+        plain = (names is NULL or len(<tuple>names) == 1 and (<tuple>names)[0] == "out") and is_tensor(<object>args[self.nin])
+        out = sole_out(<object>args[self.nin]) if plain else None
+    if plain and not is_symbol(<object>args[0]) and (self.nin == 1 or not is_symbol(<object>args[1])):
+        if self.nin == 1:
             return handed(self.unary(<object>args[0], out))
         return handed(self.binary(<object>args[0], <object>args[1], out))
     return call_packed(_ufunc_of_tuple, function, args, n, names)
@@ -520,11 +520,16 @@ cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, 
 
 
 cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MAX,
-                        npy_intp largest=_DIRECT_LENGTH, npy_intp hosted=0):
+                        npy_intp largest=_DIRECT_LENGTH, npy_intp hosted=0, tuple names=None):
     """``function(*args)``, one of NumPy's, at once, or None where it is to go the long way.
 
-    ``hosted``: operands may have so many times the policy's ``hosted_bytes``.
+    ``hosted``: operands may have so many times the policy's ``hosted_bytes``. ``names``: those of the last arguments.
     """
+    cdef Py_ssize_t n = len(args)
+    cdef PyObject* named = NULL
+    if names is not None:
+        n -= len(names)
+        named = <PyObject*>names
     cdef Given given
     if not recorder().policy.direct_bytes or not may_run_now():
         return None
@@ -537,7 +542,7 @@ cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MA
     try:
         if not take_operands(&given, items_of(args), len(args)):
             return None
-        return answer(function, False, &given, len(args), NULL, None)
+        return answer(function, False, &given, n, named, None)
     finally:
         give_back(&given)
 

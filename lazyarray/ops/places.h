@@ -164,6 +164,10 @@ inline void copy_steps(int size, char* to, const npy_intp* to_steps, const char*
     ours[last] = mine;
     theirs[last] = its;
   }
+  if (last == 0 && ours[0] == size && theirs[0] == size) {
+    std::memcpy(to, from, n[0] * size);
+    return;
+  }
   of_size(size, [&](auto item) { copy_of<decltype(item)>(to, ours, from, theirs, n, last + 1); });
 }
 

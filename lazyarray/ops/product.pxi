@@ -59,7 +59,7 @@ cdef class MatMul(Row):
             if alike and product_loop(k.dtypes[2]) is not NULL:
                 k.fn = product_loop(k.dtypes[2])
                 k.rows_apart = True
-                k.cost = 0.1
+                k.cost = 0.01 if dtypes[2].char == "?" else 0.1
             elif alike and float_product_loop(k.dtypes[2]) is not NULL:
                 numpys = new Numpys()  # lives for ever, as the kernel
                 numpys.fn, numpys.data = k.fn, k.data
@@ -271,15 +271,18 @@ cdef object dot_of_rows(MatMul row, Tensor x, Tensor y):
     return found
 
 
-def dot(MatMul row not None, a, b):
-    """``np.dot`` of vectors and matrices that are of one of BLAS's dtypes together, or of integers; else None."""
+def dot(MatMul row not None, a, b, Tensor out=None):
+    """``np.dot`` of vectors and matrices that are of one of BLAS's dtypes together, or of integers or bools; else None.
+
+    ``out``, if given, must be of exactly the result's kind.
+    """
     cdef Tensor x, y
     cdef int common
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
         return None
     x, y = a, b
     cdef int n = x.v.layout.ndim, m = y.v.layout.ndim
-    if n > 2 and 1 <= m <= 2 and x.v.dtype == y.v.dtype and info(x.v.dtype).kind in b"iu" and x.v.layout.size() \
+    if out is None and n > 2 and 1 <= m <= 2 and x.v.dtype == y.v.dtype and info(x.v.dtype).kind in b"iub" and x.v.layout.size() \
             and contiguous(x) and contiguous(y):
         return dot_of_rows(row, x, y)
     if n < 1 or n > 2 or m < 1 or m > 2 or x.v.layout.shape()[n - 1] != y.v.layout.shape()[0]:
@@ -288,8 +291,11 @@ def dot(MatMul row not None, a, b):
     if common != y.v.dtype:
         common = dtype_code(np.promote_types(np_dtype(common), np_dtype(y.v.dtype)))
     cdef char code = info(common).code
-    if info(common).kind in b"iu" and x.v.dtype == y.v.dtype:  # whose sums have no order
-        return row.product(x, y, None)
+    if out is not None and not (out.v.dtype == common and contiguous(out) and not is_scalar(out) and shape_tuple(&out.v)
+                                == shape_tuple(&x.v)[:n - 1] + shape_tuple(&y.v)[1:]):
+        return None
+    if info(common).kind in b"iub" and x.v.dtype == y.v.dtype:  # whose sums have no order
+        return row.product(x, y, out)
     if code != b"f" and code != b"d" and code != b"F" and code != b"D":
         return None
     if x.v.layout.size() == 1 and not is_nonzero(x) or y.v.layout.size() == 1 and not is_nonzero(y):
@@ -303,7 +309,7 @@ def dot(MatMul row not None, a, b):
         x = cast_c(x, x.v.dtype)
     if not blas_takes(y) or has_gaps(y):
         y = cast_c(y, y.v.dtype)
-    return row.product(x, y, None)
+    return row.product(x, y, out)
 
 
 formulas.FORMULAS["where"] = formulas.Formula(bool="b if a else c")

@@ -202,9 +202,10 @@ cdef object extremum_of_list(PyObject** args, Py_ssize_t n, int what):
 
 
 cdef object quick_extremum(PyObject** args, Py_ssize_t n, int what):
-    cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
+    """``argmax(a, axis, out, keepdims)``."""
+    cdef Tensor t = first_array(args) if 1 <= n <= 4 else None, found
     cdef int axis
-    if t is None:
+    if t is None or n > 2 and <object>args[2] is not None or n > 3 and type(<object>args[3]) is not bool:
         return None
     if n == 1:
         return extremum(t, what)
@@ -212,9 +213,16 @@ cdef object quick_extremum(PyObject** args, Py_ssize_t n, int what):
     if axis < 0:
         return None
     if t.v.layout.ndim == 1:
-        return extremum(t, what)
+        return extremum(t, what) if n < 4 or <object>args[3] is False else None
     found = extrema(t, what) if axis == t.v.layout.ndim - 1 else None
-    return found if found is not None else arg_extremum(t, axis, what)
+    if found is None:
+        found = arg_extremum(t, axis, what)
+    if found is not None and n > 3 and <object>args[3] is True:
+        found.v.layout = t.v.layout
+        found.v.layout.shape()[axis] = 1
+        found.v.layout.offset = 0
+        found.v.layout.set_c_order(found.v.itemsize())
+    return found
 
 
 cdef Tensor extrema(Tensor x, int what):
@@ -234,21 +242,43 @@ cdef Tensor extrema(Tensor x, int what):
 
 
 cdef object quick_sort_in_place(PyObject** args, Py_ssize_t n):
-    """Sorts the lines along the last axis of a small array; the array, if it was possible."""
-    cdef Tensor x = only(args, n)
-    cdef npy_intp length, i
-    cdef Kernel* k
-    if x is None or unwritable(x) or not x.v.layout.ndim or not x.v.layout.size() or not is_ready(x) \
+    """Sorts the lines along an axis of a small array; the array, if it was possible."""
+    cdef Tensor x = first_array(args) if n == 1 or n == 2 else None, lines, to
+    cdef int axis = -1 if x is None else x.v.layout.ndim - 1
+    if axis >= 0 and n == 2:
+        axis = axis_of(<object>args[1], x.v.layout.ndim)
+    if axis < 0 or unwritable(x) or not x.v.layout.size() or not may_run_now() or not x.v.near() \
             or not at_hand(x.v.chunk, True):
         return None
-    k = along_kernel("sort", 2, x.v.dtype)
-    if k is NULL:
-        return None
-    length = x.v.layout.shape()[x.v.layout.ndim - 1]
-    for i in range(x.v.layout.size() // length):
-        (<Along*>k.data).put_in_order(x.v.elements() + i * length * x.v.itemsize(), length)
+    to = axis_moved(x, axis, x.v.layout.ndim - 1)
+    if contiguous(to) and is_ready(to):
+        if not lines_in_order(to):
+            return None
+    else:
+        lines = sorted_lines(to)
+        if lines is None:
+            return None
+        copy_steps(<int>x.v.itemsize(), x.v.elements(), to.v.layout.strides(), lines.v.elements(),
+                   lines.v.layout.strides(), lines.v.layout.shape(), lines.v.layout.ndim)
     changed(x.v.chunk)
     return x
+
+
+cdef bint lines_in_order(Tensor x) except -1:
+    """Sorts the lines along the last axis of an array in C order, if NumPy has a loop for that."""
+    cdef Kernel* k = along_kernel("sort", 2, x.v.dtype)
+    cdef npy_intp length = x.v.layout.shape()[x.v.layout.ndim - 1], i
+    if k is NULL:
+        return False
+    for i in range(x.v.layout.size() // length):
+        (<Along*>k.data).put_in_order(x.v.elements() + i * length * x.v.itemsize(), length)
+    return True
+
+
+cdef Tensor sorted_lines(Tensor x):
+    """A copy in C order of a small array, sorted along the last axis; None of any other."""
+    cdef Tensor lines = ordered_copy(x, False) if x.v.layout.size() * x.v.itemsize() <= _SORTED_BYTES else None
+    return lines if lines is not None and lines_in_order(lines) else None
 
 
 cdef object quick_sort(PyObject** args, Py_ssize_t n):
@@ -277,24 +307,19 @@ cdef enum:
 
 cdef Tensor sorted_across(Tensor x, int axis):
     """A sorted copy of a small array in C or Fortran order along an axis whose elements don't lie together; else None."""
-    cdef Kernel* k
     cdef Tensor lines, out, to
     cdef int n = x.v.layout.ndim
-    cdef npy_intp length = x.v.layout.shape()[axis], size = x.v.itemsize(), i
     cdef bint fortran = in_fortran_order(x)
-    if not x.v.layout.size() or x.v.layout.size() * size > _SORTED_BYTES or not fortran and not contiguous(x):
+    if not x.v.layout.size() or not fortran and not contiguous(x):
         return None
-    k = along_kernel("sort", 2, x.v.dtype)
-    lines = None if k is NULL else ordered_copy(axis_moved(x, axis, n - 1), False)
+    lines = sorted_lines(axis_moved(x, axis, n - 1))
     out = None if lines is None else small_array(x.v.dtype, n, x.v.layout.shape(), True)
     if out is None:
         return None
-    for i in range(x.v.layout.size() // length):
-        (<Along*>k.data).put_in_order(lines.v.elements() + i * length * size, length)
     if fortran:
         lay_in_fortran_order(out)
     to = axis_moved(out, axis, n - 1)
-    copy_steps(<int>size, out.v.chunk.data, to.v.layout.strides(), lines.v.elements(), lines.v.layout.strides(),
+    copy_steps(<int>x.v.itemsize(), out.v.chunk.data, to.v.layout.strides(), lines.v.elements(), lines.v.layout.strides(),
                lines.v.layout.shape(), n)
     return written(out)
 
@@ -373,14 +398,19 @@ cdef npy_intp place_in(Tensor x, double at, int64_t whole, bint right) noexcept:
 
 
 cdef object quick_bincount(PyObject** args, Py_ssize_t n):
-    """``bincount(x, weights=None, minlength)``: how often each integer is there, of a small vector of them."""
-    cdef Tensor x = first_array(args) if n == 1 or n == 3 and <object>args[1] is None else None, counts
+    """``bincount(x, weights, minlength)``: how often each integer is there, of a small vector of them; or sums of doubles."""
+    cdef Tensor x = first_array(args) if 1 <= n <= 3 else None, counts, weights = None
     cdef npy_intp i, size, most = -1, length = 0
     cdef int64_t* p
     if x is None or x.v.layout.ndim != 1 or x.v.dtype != D_IL or not is_ready(x) \
             or not (x.v.device() == cpu0()) \
             or n == 3 and (not index_of(<object>args[2], &length) or not 0 <= length <= _DIRECT_LENGTH):
         return None
+    if n > 1 and <object>args[1] is not None:
+        weights = first_array(args + 1)
+        if weights is None or weights.v.dtype != D_F8 or not weights.v.layout.same_shape(x.v.layout) \
+                or not weights.v.layout.size() or not is_ready(weights):  # (of nothing NumPy gives integers)
+            return None
     size = x.v.layout.size()
     p = <int64_t*>(x.v.elements())
     for i in range(size):
@@ -388,12 +418,17 @@ cdef object quick_bincount(PyObject** args, Py_ssize_t n):
             return None
         most = max(most, p[i])
     most = max(most + 1, length)
-    counts = small_array(D_IL, 1, &most)
+    counts = small_array(D_IL if weights is None else D_F8, 1, &most)
     if counts is None or not seen_as_wait("bincount()"):
         return None
     memset(counts.v.chunk.data, 0, most * 8)
-    for i in range(size):
-        (<int64_t*>counts.v.chunk.data)[p[i]] += 1
+    if weights is not None:
+        for i in range(size):
+            (<double*>counts.v.chunk.data)[p[i]] += (<double*>weights.v.elements())[i]
+        take_flags(False)  # of which NumPy tells nothing
+    else:
+        for i in range(size):
+            (<int64_t*>counts.v.chunk.data)[p[i]] += 1
     return written(counts)
 
 

@@ -130,29 +130,48 @@ cdef object quick_trapezoid(PyObject** args, Py_ssize_t n):
     return out
 
 
-cdef object quick_round(PyObject** args, Py_ssize_t n):
-    """``round(a, decimals)`` of float64, as NumPy does it: by a power of ten, `rint` and the power again."""
-    cdef Tensor x = <Tensor>args[0] if 1 <= n <= 3 and is_tensor(<object>args[0]) and is_ours(<object>args[0]) else None, out
-    cdef npy_intp i, decimals = 0
-    cdef double power = 1
-    cdef double* p
-    cdef double* to
-    if x is None or x.v.dtype != D_F8 or n == 3 and <object>args[2] is not None or not may_run_now() or not x.v.near() \
-            or n > 1 and (type(<object>args[1]) is not int or not index_of(<object>args[1], &decimals)) \
-            or not -15 <= decimals <= 15 or not is_scalar(x) and (not x.v.layout.ndim or not is_ready(x)):
-        return None
-    out = new_element(D_F8, cpu0()) if is_scalar(x) else small_array(D_F8, x.v.layout.ndim, x.v.layout.shape())
-    if out is None:
-        return None
+ctypedef fused Rounded:
+    float
+    double
+
+
+cdef inline void round_each(Rounded* p, npy_intp n, npy_intp decimals) noexcept:
+    cdef npy_intp i
+    cdef double ten = 1
     for i in range(abs(decimals)):
-        power *= 10
-    take_flags(False)
-    p, to = <double*>(x.v.elements()), <double*>(out.v.elements())
-    for i in range(1 if is_scalar(x) else x.v.layout.size()):
-        to[i] = rint(p[i] * power) / power if decimals >= 0 else rint(p[i] / power) * power
-    if flagged():
+        ten *= 10
+    cdef Rounded power = <Rounded>ten
+    for i in range(n):
+        p[i] = <Rounded>rint(p[i] * power) / power if decimals >= 0 else <Rounded>rint(p[i] / power) * power
+
+
+cdef object quick_round(PyObject** args, Py_ssize_t n):
+    """``round(a, decimals)``, as NumPy does it: floats by a power of ten, `rint` and the power again; integers are copied."""
+    cdef Tensor x = <Tensor>args[0] if 1 <= n <= 3 and is_tensor(<object>args[0]) and is_ours(<object>args[0]) else None, out
+    cdef npy_intp decimals = 0
+    cdef char order
+    cdef bint whole
+    if x is None or n == 3 and <object>args[2] is not None or not may_run_now() or not x.v.near() \
+            or n > 1 and (type(<object>args[1]) is not int or not index_of(<object>args[1], &decimals)) \
+            or not -15 <= decimals <= 15:
         return None
-    return out if is_scalar(x) else written(out)
+    whole = info(x.v.dtype).kind in b"iu" and decimals >= 0
+    if not whole and x.v.dtype != D_F8 and x.v.dtype != D_F4:
+        return None
+    if is_scalar(x):
+        out = new_element(x.v.dtype, cpu0())
+        memcpy(out.v.elements(), x.v.elements(), x.v.itemsize())
+    else:
+        order = order_of_axes(x) if x.v.layout.ndim and x.v.layout.size() * x.v.itemsize() <= most_bytes(whole) else 0
+        out = ordered_copy(x, order == b"F") if order else None
+    if out is None or whole:
+        return out
+    take_flags(False)
+    if x.v.dtype == D_F8:
+        round_each(<double*>out.v.elements(), out.v.layout.size(), decimals)
+    else:
+        round_each(<float*>out.v.elements(), out.v.layout.size(), decimals)
+    return None if flagged() else out
 
 
 cdef object quick_diff(PyObject** args, Py_ssize_t n):

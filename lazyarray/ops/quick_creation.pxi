@@ -5,8 +5,13 @@ cdef object quick_array(PyObject** args, Py_ssize_t n):
     """``array(obj, dtype, ctx=None, copy=True, order="K", subok=False, ndmin)``."""
     cdef npy_intp ndmin = 0
     cdef Tensor t
-    if n == 7 and is_word(args[4], "K") and <object>args[5] is False and index_of(<object>args[6], &ndmin)             and 0 <= ndmin <= 32:
-        n = 4
+    if 5 <= n <= 7 and (n < 6 or <object>args[5] is False) and (n < 7 or index_of(<object>args[6], &ndmin)) and 0 <= ndmin <= 32:
+        t = first_array(args)
+        if is_word(args[4], "K"):
+            n = 4
+        elif t is not None and (is_word(args[4], "C") or is_word(args[4], "F")) and <object>args[1] is None \
+                and <object>args[2] is None and <object>args[3] is True and ndmin <= t.v.layout.ndim:
+            return ordered_copy(t, is_word(args[4], "F"))
     t = new_array(args, n, False)
     while t is not None and t.v.layout.ndim < ndmin:
         t = with_axis(t, 0)
@@ -39,7 +44,10 @@ cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
         t = <Tensor>args[0]
     if t is not None:
         if code < 0 or code == t.v.dtype:
-            return t if may_be_itself else duplicate(t) if contiguous(t) else copied(t, t.v.dtype)
+            if may_be_itself or contiguous(t):
+                return t if may_be_itself else duplicate(t)
+            kept = ordered_copy(t, order_of_axes(t) == b"F") if order_of_axes(t) else None
+            return copied(t, t.v.dtype) if kept is None else kept
         return None if may_be_itself and one_to_numpy(code, t.v.dtype) else recoded(t, code)
     if is_tensor(<object>args[0]):
         t = <Tensor>args[0]

@@ -3,13 +3,14 @@
 
 
 cdef object quick_dot(PyObject** args, Py_ssize_t n):
-    if n != 2 and (n != 3 or <object>args[2] is not None):
+    cdef object out = <object>args[2] if n == 3 else None
+    if n != 2 and n != 3 or out is not None and Py_TYPE(out) != type_of_arrays():
         return None
-    return dot(_products, <object>args[0], <object>args[1])
+    return dot(_products, <object>args[0], <object>args[1], out)
 
 
 cdef object quick_vdot(PyObject** args, Py_ssize_t n):
-    """The product of two vectors of integers, or of small ones of float64 in C order.
+    """The product of two vectors of integers or bools, or of small ones of float64 in C order.
 
     By the loop itself: NumPy tells of no floating-point flag there, and follows other steps than `dot`.
     """
@@ -23,7 +24,7 @@ cdef object quick_vdot(PyObject** args, Py_ssize_t n):
     y = <Tensor>args[1]
     if x.v.dtype != y.v.dtype or x.v.layout.ndim != 1 or not x.v.layout.same_shape(y.v.layout):
         return None
-    if info(x.v.dtype).kind in b"iu":
+    if info(x.v.dtype).kind in b"iub":
         return dot(_products, x, y)
     if x.v.dtype != D_F8 or not is_ready(x) or not is_ready(y):
         return None

@@ -105,9 +105,11 @@ cdef class Reduction(Row):
                 k.of_plus_zeros = without
             kernel = _Kernel.__new__(_Kernel)
             (<_Kernel>kernel).k = k
-        elif tt.char == "?" and self.decides:
+        elif tt.char == "?" and (self.decides or self.first and source == target):
             k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (tt, tt, tt))
-            k.identity[0] = self.ufunc.identity
+            k.starts_with_first = self.first
+            if not self.first:
+                k.identity[0] = self.ufunc.identity
             k.split = SPLIT_ANY
             k.any_order = True
             k.cost = 0.03

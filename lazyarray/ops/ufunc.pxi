@@ -454,10 +454,91 @@ cdef class Ufunc(UfuncMethods):
         changed(out.v.chunk)
         return True
 
+    cdef Tensor masked_now(self, tuple args, Tensor out, object where):
+        """The call where a mask is true, of small arrays in C order of the loop's own dtypes; None for any other.
+
+        As NumPy does, the loop is called for each run of elements.
+        """
+        cdef long double numbers[2][2]  # 32 bytes each, aligned
+        cdef char* starts[3]
+        cdef char* data[3]
+        cdef int kinds[2]
+        cdef npy_intp steps[3]
+        cdef npy_intp at = 0, n, count
+        cdef int i, k
+        cdef bint shaped = False
+        cdef Resolved* r
+        cdef Tensor mask, t, to
+        if type(where) is not type_object(type_of_arrays()) or self.nin > 2 or self.nout != 1:
+            return None
+        mask = <Tensor>where
+        if mask.v.dtype != D_BOOL or not mask.v.layout.ndim or not is_ready(mask):
+            return None
+        kinds[1] = 0
+        for i in range(self.nin):
+            o = args[i]
+            if Py_TYPE(o) == type_of_arrays():
+                t = <Tensor>o
+                if not t.v.layout.same_shape(mask.v.layout) or not is_ready(t):
+                    return None
+                kinds[i], shaped = t.v.dtype, True
+            else:
+                kinds[i] = kind_of(o)
+                if kinds[i] < kDtypes:
+                    return None
+        if not shaped:
+            return None
+        r = self.resolve(kinds[0], kinds[1])
+        if r.kernel.check is not NULL or out is not None and (
+                unwritable(out) or is_scalar(out) or out.v.dtype != r.outputs[0] or not is_ready(out)
+                or not out.v.layout.same_shape(mask.v.layout) or not at_hand(out.v.chunk, True)):
+            return None
+        for i in range(self.nin):
+            o = args[i]
+            if kinds[i] >= kDtypes:
+                if not put_number(<char*>numbers[i], o, r.inputs[i]):
+                    return None
+                starts[i], steps[i] = <char*>numbers[i], 0
+            elif kinds[i] != r.inputs[i]:
+                return None
+            else:
+                t = <Tensor>o
+                starts[i], steps[i] = t.v.elements(), t.v.itemsize()
+        to = small_array(r.outputs[0], mask.v.layout.ndim, mask.v.layout.shape(), True)
+        if to is None:
+            return None
+        if out is not None:
+            memcpy(to.v.chunk.data, out.v.elements(), to.v.chunk.nbytes)
+        starts[self.nin], steps[self.nin] = to.v.chunk.data, to.v.itemsize()
+        n = mask.v.layout.size()
+        take_flags(r.kernel.long_double)
+        while at < n:
+            if not mask.v.elements()[at]:
+                at += 1
+                continue
+            count = 1
+            while at + count < n and mask.v.elements()[at + count]:
+                count += 1
+            for k in range(self.nin + 1):
+                data[k] = starts[k] + at * steps[k]
+            r.kernel.fn(data, &count, steps, r.kernel.data)
+            at += count
+        if flagged(r.kernel.long_double):
+            return None  # made again, the long way, which warns
+        if out is None:
+            return written(to)
+        memcpy(out.v.elements(), to.v.chunk.data, to.v.chunk.nbytes)
+        changed(out.v.chunk)
+        return out
+
     cdef object python(self, tuple args, object out, dict kwargs):
         """The op as one instruction that calls the ufunc itself: `where=`, odd operands."""
         cdef Tensor t, result
         ufunc = self.ufunc
+        if len(kwargs) == 1 and "where" in kwargs:
+            found = self.masked_now(args, out, kwargs["where"])
+            if found is not None:
+                return found
         if out is not None and len(kwargs) == ("where" in kwargs) and self.write_few(args, <Tensor>out, kwargs):
             return out
         if out is not None and "where" in kwargs and len(kwargs) == 1 and not any(
@@ -467,6 +548,11 @@ cdef class Ufunc(UfuncMethods):
 
             if direct_write(masked, (out, kwargs["where"], *args)):
                 return out
+        if out is None and kwargs:
+            found = direct_call(ufunc, (*args, *kwargs.values(), None), PY_SSIZE_T_MAX, _DIRECT_LENGTH, 1,
+                                (*kwargs, "out"))  # None as given: NumPy tells of a mask without an output
+            if found is not None:
+                return found
         tensors, slots = [], []
         device = None
         for a in args:

@@ -75,18 +75,30 @@ cdef double _older_normal(bitgen_t* words, Spare* spare) noexcept nogil:
     return square * b
 
 
-cdef int64_t _older_binomial(bitgen_t* words, int64_t n, double p) noexcept nogil:
+cdef struct Inversion:  # what all draws of a binomial distribution have in common
+    int64_t n, most
+    double p, q, none  # the chance of no success
+
+
+cdef Inversion _inversion(int64_t n, double p) noexcept nogil:
+    cdef double q = 1 - p
+    cdef Inversion known
+    known.n, known.p, known.q, known.none = n, p, q, exp(n * log(q))
+    known.most = <int64_t>min(<double>n, n * p + 10 * sqrt(n * p * q + 1))
+    return known
+
+
+cdef int64_t _older_binomial(bitgen_t* words, const Inversion* known) noexcept nogil:
     """By inversion, as NumPy where n * p is at most 30."""
-    cdef double q = 1 - p, first = exp(n * log(q)), chance = first, left
-    cdef int64_t x = 0, most = <int64_t>min(<double>n, n * p + 10 * sqrt(n * p * q + 1))
-    left = words.next_double(words.state)
+    cdef double chance = known.none, left = words.next_double(words.state)
+    cdef int64_t x = 0
     while left > chance:
         x += 1
-        if x > most:
-            x, chance, left = 0, first, words.next_double(words.state)
+        if x > known.most:
+            x, chance, left = 0, known.none, words.next_double(words.state)
         else:
             left -= chance
-            chance = (n - x + 1) * p * chance / (x * q)
+            chance = (known.n - x + 1) * known.p * chance / (x * known.q)
     return x
 
 
@@ -138,16 +150,18 @@ cdef bint _asked(int plain, bint waits, PyObject** given, Drawn stream, Asked* t
 cdef void _draw_integers(const Asked* asked, bitgen_t* words, void* twister, npy_intp n, int64_t* out) noexcept nogil:
     cdef uint64_t least = <uint64_t>asked.low, range_ = <uint64_t>asked.high - least - 1
     cdef binomial_t binomial
+    cdef Inversion known
     cdef npy_intp i
     if asked.kind == BINOMIAL:
         binomial.has_binomial = 0
+        known = _inversion(asked.low, min(asked.second, 1 - asked.second))
         for i in range(n):
             if not asked.older:
                 out[i] = random_binomial(words, asked.second, asked.low, &binomial)
             elif asked.second <= 0.5:
-                out[i] = _older_binomial(words, asked.low, asked.second)
+                out[i] = _older_binomial(words, &known)
             else:
-                out[i] = asked.low - _older_binomial(words, asked.low, 1 - asked.second)
+                out[i] = asked.low - _older_binomial(words, &known)
     elif asked.kind == POISSON:
         for i in range(n):
             out[i] = random_poisson(words, asked.second)

@@ -116,3 +116,21 @@ def test_dots_of_stacks(dtype, direct):
             same(la.inner(x[0], x), np.inner(a[0, 0], a[0]))
             with pytest.raises(ValueError):
                 la.inner(x, x[:, :-1])
+
+
+@pytest.mark.parametrize("density", [0.002, 0.05, 0.5, 0.99])
+def test_bools_in_words(crew, density):
+    """Rows of many words and of part of one, whose bits are all set soon, late or never."""
+    rng = np.random.default_rng(7)
+    for n, k, m in [(3, 40, 64), (9, 33, 127), (5, 200, 513), (40, 70, 600), (70, 1030, 65)]:
+        a, b = rng.random((n, k)) < density, rng.random((k, m)) < density
+        x, y = la.array(a), la.array(b)
+        same(x @ y, a @ b)
+        same(x[:, ::-1] @ la.asfortranarray(y), a[:, ::-1] @ b)
+        same(y.T[::2] @ x.T, b.T[::2] @ a.T)
+        same(x[0] @ y, a[0] @ b)
+        same(x.view("u1").astype("?") @ (y.view("u1") * 6).view("?"), a @ b)  # any byte but zero
+        out = la.zeros((n, m), bool)
+        assert la.dot(x, y, out=out) is out
+        same(out, np.dot(a, b))
+        same(la.dot(x[0], y[:, 0]), np.dot(a[0], b[:, 0]))

@@ -544,7 +544,16 @@ NATIVE = _listed("""
     xp.array([], dtype="i4"); xp.array(v, ndmin=2); xp.array([1, 2], ndmin=3); xp.array(3, ndmin=1);
     xp.array_equal(i, [3, 0, 1, 1]); xp.bincount(i, minlength=5); xp.bincount(i, None, 2);
     v.searchsorted(v); xp.searchsorted(xp.sort(v), v, "right"); i.searchsorted(i[::-1]);
-    f.clip(0, 1); f.clip(max=0.5); f.clip(x, n)
+    f.clip(0, 1); f.clip(max=0.5); f.clip(x, n);
+    xp.dot(m, m.T, xp.zeros((3, 3))); i.round(2); n.round(); m.dot(v.repeat(2)[:4], xp.zeros(3));
+    xp.round(m.T, 1); f.round(1); f[::-2].round(); m[:, ::2].round(3); (-i).round(-1);
+    (m > 0.5).max(); (m > 0.5).min(axis=0); xp.add(v, v, xp.zeros(3)); xp.sqrt(i, xp.zeros(4));
+    m.argmax(1, keepdims=True); m.T.argmin(axis=0, keepdims=True); xp.argmax(m, 0, keepdims=False);
+    v.argmax(0, keepdims=True); xp.bincount(i, i / 3); xp.bincount(i, weights=i * x, minlength=9);
+    xp.array(m, order="F"); xp.array(m.T, order="C"); xp.array(m.T); m.T.cumsum(0);
+    xp.array(m[:, ::2], order="F", ndmin=2);
+    v[::2].cumsum(); v[::-1].cumprod(); xp.array(f.tolist()); xp.array(m.T.tolist());
+    xp.array((m > 0.5).tolist()); xp.array((m + z).tolist()); xp.array(u.tolist())
 """)
 OURS = os.path.dirname(la.__file__)
 _PYTHONS = ("xp.require", "m.flat[")  # which have one line of it, or make an object of it
@@ -584,6 +593,55 @@ def test_usual_calls_of_few_elements(text, direct):
         sys.setprofile(None)
     ours = [c for e, c in seen if e == "call" and c.co_filename.startswith(OURS)]
     assert len(ours) <= (1 if text.startswith(_PYTHONS) else 0), ours
+
+
+@pytest.mark.parametrize("code", "?bhilBLefdgFD")
+def test_sorts_in_place_along_any_axis(code, direct):
+    a = (rng.standard_normal((5, 6, 7)) * 9).astype(code)
+    if code in "efdgFD":
+        a[2, 3, 4:] = NAN
+    for turn in (
+        lambda x: x,
+        lambda x: x.T,
+        lambda x: x[::2, ::-1, 1::2],
+        lambda x: x[3],
+        lambda x: x[:, 1, 2],
+    ):
+        for axis in range(-turn(a).ndim, turn(a).ndim):
+            numpys, ours = a.copy(), la.array(a)
+            turn(numpys).sort(axis)
+            turn(ours).sort(axis)
+            same(ours, numpys)
+
+
+@pytest.mark.parametrize("code", "?bilBefdD")
+def test_masked_calls(code, direct):
+    """Where the mask is true the loop is called, and nowhere else, also for flags."""
+    mask = rng.random((7, 9)) < 0.4
+    a = (rng.standard_normal((7, 9)) * 9).astype(code)
+    b = np.where(mask, a, 0).astype(code)
+    for call in (
+        lambda xp, made, out: xp.add(made(a), made(a), out=out, where=made(mask)),
+        lambda xp, made, out: xp.divide(made(a), made(b), out=out, where=made(b != 0)),
+        lambda xp, made, out: xp.divide(1, made(b), out=out, where=made(b != 0)),
+        lambda xp, made, out: xp.maximum(made(b), 2, out=out, where=made(mask)),
+        lambda xp, made, out: xp.power(made(a), 2, out=out, where=made(mask)),
+        lambda xp, made, out: xp.log(made(a), out=out, where=made(a > 0)),
+        lambda xp, made, out: xp.sqrt(made(a), out=out, where=made(mask)),  # which warns
+        lambda xp, made, out: xp.exp(made(a.T), out=out, where=made(mask.T)),
+        lambda xp, made, out: xp.logical_not(made(a), out=out, where=made(mask)),
+    ):
+        for kind in (code, "d", "D", "?"):
+            for shape in ((7, 9), (9, 7)):
+                agree(lambda xp, made, c=call, k=kind, s=shape: c(xp, made, made(np.ones(s, k))))
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                want = call(np, np.array, None)
+            except TypeError:
+                continue
+            got = call(la, la.array, None).asnumpy()
+        assert got.dtype == want.dtype and got.strides == want.strides
 
 
 def test_what_is_no_length_stays_none(direct):

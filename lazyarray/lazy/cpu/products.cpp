@@ -4,6 +4,7 @@
 // The columns of the right one are copied, so many as fill a vector or two, so that they lie together row by row. Then
 // four rows of the left one are multiplied by them at a time, and sums stay in registers. A sum's order is
 // NumPy's, from the first to the last: that decides the bits of halves, which it sums up in single precision.
+// Of bools 64 columns are one word.
 #include "lazy/cpu/products.h"
 
 #include <algorithm>
@@ -108,14 +109,6 @@ template <class Of, npy_intp rows>
     std::memcpy(&b, right, sizeof b);
 #pragma GCC unroll 4
     for (npy_intp r = 0; r < rows; ++r) Of::add(sums[r], left[r] - Vector{}, b);
-    if constexpr (Of::kEnds) {
-      if ((p + 1) % kLook != 0) continue;
-      Vector all = sums[0];
-      for (npy_intp r = 1; r < rows; ++r) all &= sums[r];
-      typename Of::Sum each[kColumns<Of>];
-      std::memcpy(each, &all, sizeof each);
-      if (ended<Of>(each, kColumns<Of>, p + 1)) break;
-    }
   }
   std::memcpy(to, sums, sizeof sums);
 }
@@ -209,8 +202,11 @@ template <class Of>
   } else {
     std::fill(sums, sums + b.columns, Sum{});
     for (npy_intp p = 0; p < b.rows && !ended<Of>(sums, b.columns, p); ++p) {
+      const Sum factor = x[p];
+      if (Of::kEnds && !factor) continue;
       const char* const y = b.at(p, 0);
-      for (npy_intp j = 0; j < b.columns; ++j) Of::add(sums[j], x[p], read<Of>(y + j * item));
+      Sum* __restrict const to = sums;
+      for (npy_intp j = 0, m = b.columns; j < m; ++j) Of::add(to[j], factor, read<Of>(y + j * item));
     }
   }
   for (npy_intp j = 0; j < b.columns; ++j) write<Of>(out.at(0, j), sums[j]);
@@ -264,6 +260,87 @@ void by_elements(const Matrix& a, const Matrix& b, const Matrix& out) {
     }
 }
 
+// ---- bools: 64 columns in a word
+
+// Eight bools that lie together as bits, the first one the lowest; any byte but zero is true.
+inline uint64_t bits_of_eight(const char* p) {
+  uint64_t x;
+  std::memcpy(&x, p, sizeof x);
+  constexpr uint64_t low = 0x7f7f7f7f7f7f7f7f;
+  x = (((x & low) + low) | x) >> 7 & 0x0101010101010101;
+  return x * 0x0102040810204080 >> 56;
+}
+inline void write_eight(char* p, uint64_t bits) {
+  uint64_t x = (bits & 0xff) * 0x0101010101010101 & 0x8040201008040201;
+  x = ((x + 0x7f7f7f7f7f7f7f7f) | x) >> 7 & 0x0101010101010101;
+  std::memcpy(p, &x, sizeof x);
+}
+
+constexpr npy_intp kBits = 64, kWords = 8;
+constexpr bool kLittle = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;  // in words, so the first byte is the lowest
+
+// A row of bools as bits, and back.
+inline void to_bits(const char* p, npy_intp step, npy_intp columns, uint64_t* words) {
+  for (npy_intp j = 0; j < columns; ++words) {
+    const npy_intp end = std::min(columns, j + kBits);
+    uint64_t word = 0;
+    for (npy_intp bit = 0; j < end;) {
+      if (kLittle && step == 1 && j + 8 <= end) {
+        word |= bits_of_eight(p + j) << bit;
+        j += 8, bit += 8;
+      } else {
+        word |= uint64_t(p[j * step] != 0) << bit;
+        ++j, ++bit;
+      }
+    }
+    *words = word;
+  }
+}
+inline void from_bits(const uint64_t* words, char* p, npy_intp step, npy_intp columns) {
+  for (npy_intp j = 0; j < columns;) {
+    const uint64_t word = words[j / kBits] >> j % kBits;
+    if (kLittle && step == 1 && j % 8 == 0 && j + 8 <= columns) {
+      write_eight(p + j, word);
+      j += 8;
+    } else {
+      p[j * step] = word & 1;
+      ++j;
+    }
+  }
+}
+
+// Those rows of words that `chosen` names, or-ed into `sums`, until all bits are set.
+template <npy_intp width>
+inline void or_rows(const uint64_t* chosen, const uint64_t* rows, npy_intp row, npy_intp k, uint64_t* sums) {
+  uint64_t so_far[width];
+  std::memcpy(so_far, sums, sizeof so_far);
+  for (npy_intp p = 0; p < k;) {
+    for (const npy_intp end = std::min(k, p + 8); p < end; ++p)
+      for (npy_intp w = 0; w < width; ++w) so_far[w] |= rows[p * row + w] & chosen[p];
+    uint64_t all = so_far[0];
+    for (npy_intp w = 1; w < width; ++w) all &= so_far[w];
+    if (all == ~uint64_t{0}) break;
+  }
+  std::memcpy(sums, so_far, sizeof so_far);
+}
+
+// A row of the result is the "or" of the right one's rows that the left one's row names.
+void multiply_bits(const Matrix& a, const Matrix& b, const Matrix& out, uint64_t* words) {
+  const npy_intp k = a.columns, m = b.columns, row = (m + kBits - 1) / kBits;
+  uint64_t* const chosen = words + k * row;
+  uint64_t* const sums = chosen + k;
+  for (npy_intp p = 0; p < k; ++p) to_bits(b.at(p, 0), b.right, m, words + p * row);
+  for (npy_intp i = 0; i < a.rows; ++i) {
+    for (npy_intp p = 0; p < k; ++p) chosen[p] = *a.at(i, p) ? ~uint64_t{0} : 0;
+    std::fill(sums, sums + row, 0);
+    if (m % kBits) sums[row - 1] = ~uint64_t{0} << m % kBits;  // columns that there aren't keep nothing waiting
+    npy_intp w = 0;
+    for (; w + kWords <= row; w += kWords) or_rows<kWords>(chosen, words + w, row, k, sums + w);
+    for (; w < row; ++w) or_rows<1>(chosen, words + w, row, k, sums + w);
+    from_bits(sums, out.at(i, 0), out.right, m);
+  }
+}
+
 template <class Of>
 void loop(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
   using Sum = typename Of::Sum;
@@ -281,10 +358,16 @@ void loop(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
   const npy_intp tiles = std::max<npy_intp>(1, kPanel / std::max<npy_intp>(k * width * size, 1));
   const npy_intp most = std::min(tiles * width, (m + width - 1) / width * width);
   std::unique_ptr<Sum[]> scratch;
-  if (a.rows * k * m > 256 && a.rows * m > 1 && k * width * size <= kLongest)
+  std::unique_ptr<uint64_t[]> words;
+  if constexpr (std::is_same_v<Of, Logical>) {
+    const npy_intp row = (m + kBits - 1) / kBits;
+    if (!vector && a.rows * k * m > 256) words.reset(new (std::nothrow) uint64_t[k * (row + 1) + row]);
+  }
+  if (!words && a.rows * k * m > 256 && a.rows * m > 1 && k * width * size <= kLongest)
     scratch.reset(new (std::nothrow) Sum[vector ? k + m : k * (most + kRows)]);
   for (npy_intp n = 0; n < dims[0]; ++n) {
-    if (scratch && vector) multiply_vector<Of>(a, b, out, scratch.get());
+    if (words) multiply_bits(a, b, out, words.get());
+    else if (scratch && vector) multiply_vector<Of>(a, b, out, scratch.get());
     else if (scratch) multiply<Of>(a, b, out, scratch.get(), scratch.get() + k * most, most);
     else by_elements<Of>(a, b, out);
     a.data += steps[first];
