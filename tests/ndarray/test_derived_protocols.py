@@ -348,3 +348,23 @@ def test_where_a_class_is_kept(call):
             result = "a number"
         found.append(type(result).__name__.replace("NDArray", "ndarray"))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("what", ["a proxy", "an array named xp"])
+def test_a_module_knows_lazyarray_by_what_stands_for_it(what):
+    module = types.ModuleType("here")
+    module.np = types.SimpleNamespace(add=la.add) if what == "a proxy" else la
+    module.xp = la.linspace(0, 1, 5)
+    exec(
+        """
+class Mine:
+    def __array_function__(self, func, types, args, kwargs):
+        return func
+    def __array_ufunc__(self, ufunc, method, *inputs, **named):
+        return ufunc
+""",
+        vars(module),
+    )
+    mine = module.Mine()
+    assert la.concatenate([mine, mine]) is la.concatenate
+    assert la.add(mine, 1) is la.add
