@@ -18,7 +18,7 @@ cimport numpy as cnp
 from cpython.complex cimport PyComplex_ImagAsDouble, PyComplex_RealAsDouble
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble
 from cpython.number cimport PyNumber_Float
-from cpython.long cimport PyLong_AsLongAndOverflow
+from cpython.long cimport PyLong_AsDouble, PyLong_AsLongAndOverflow
 from cpython.object cimport Py_EQ, Py_NE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.ref cimport Py_DECREF, Py_INCREF

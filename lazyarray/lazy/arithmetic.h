@@ -171,7 +171,11 @@ inline bool whole_fits(int64_t v, int size, bool is_signed) {
   const int64_t top = int64_t(1) << (8 * size - is_signed);
   return v < top && v >= (is_signed ? -top : 0);
 }
-// The same operations on two integers of one dtype; those of 64 bits without a sign are above none of these.
+// Whether it is of bits alone, which may be those of more than 63.
+inline bool is_of_bits(int op) {
+  return op == QUICK_AND || op == QUICK_OR || op == QUICK_XOR || op == QUICK_LEFT || op == QUICK_RIGHT;
+}
+// The same operations on two integers of one dtype; those of more than 63 bits have the operations on bits alone.
 inline bool whole_of_size(int op, int size, bool is_signed, int64_t a, int64_t b, int64_t* r) {
   const bool many = b >= 8 * size;  // more places than there are
   switch (op) {
@@ -181,10 +185,10 @@ inline bool whole_of_size(int op, int size, bool is_signed, int64_t a, int64_t b
       return true;
     case QUICK_RIGHT:
       if (b < 0) return false;
-      *r = a >> (many ? 63 : b);
+      *r = is_signed ? a >> (many ? 63 : b) : many ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) >> b);
       return true;
     case QUICK_POWER: return whole_of(op, a, b, r);
-    default: return whole_of(op, a, b, r) && whole_fits(*r, size, is_signed);
+    default: return whole_of(op, a, b, r) && (is_of_bits(op) || whole_fits(*r, size, is_signed));
   }
 }
 

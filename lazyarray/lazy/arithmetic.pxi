@@ -21,6 +21,7 @@ cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
     bint whole_of(int, int64_t, int64_t, int64_t*) noexcept
     bint whole_of_size(int, int, bint, int64_t, int64_t, int64_t*) noexcept
     bint whole_fits(int64_t, int, bint) noexcept
+    bint is_of_bits(int) noexcept
     void put_whole(char*, int, int64_t) noexcept
     bint complex_of(int, const Term&, const Term&, double*) noexcept
     bint magnitude_of(const Term&, double*) noexcept
@@ -173,6 +174,11 @@ cdef bint double_at_hand(object o, double* value) noexcept:
     return True
 
 
+cdef bint are_double(object a, object b, double* x, double* y) noexcept:
+    """Both such values, where a Python number may be an integer of more than 63 bits."""
+    return (double_at_hand(a, x) or put_large(x, a, D_F8)) and (double_at_hand(b, y) or put_large(y, b, D_F8))
+
+
 cdef bint whole_at_hand(object o, int64_t* value) noexcept:
     """The same of int64."""
     cdef char* p = scalar_at_hand(o, D_IL)
@@ -226,7 +232,9 @@ cdef Tensor quick(int op, object a, object b):
     if op != QUICK_DIVIDE and whole_at_hand(a, &x.whole) and whole_at_hand(b, &y.whole):
         return new_whole(n) if whole_of(op, x.whole, y.whole, &n) else None
     if not take_term(a, &x) or not take_term(b, &y):
-        return None
+        if op > QUICK_DIVIDE or not are_double(a, b, &x.real, &y.real):
+            return None
+        return new_double(r) if double_of(op, x.real, y.real, &r) else None
     if op >= QUICK_POWER and (x.other_size > (x.array or x.truth) or y.other_size > (y.array or y.truth)):
         return None  # for a scalar of its smaller integers NumPy takes an array's loop
     if x.other_size and not is_widened(op, &x, &y) or y.other_size and not is_widened(op, &y, &x):
@@ -290,7 +298,7 @@ cdef Tensor quick_whole(int op, Tensor a, object other, bint turned):
     x = whole_at(a.v.elements(), size, is_signed)
     if type(other) is int:
         y = PyLong_AsLongAndOverflow(other, &overflow)
-        if overflow or not whole_fits(y, size, is_signed):
+        if not (put_large(&y, other, a.v.dtype) if overflow else whole_fits(y, size, is_signed)):
             return None
     elif is_tensor(other):
         t = <Tensor>other
@@ -299,7 +307,7 @@ cdef Tensor quick_whole(int op, Tensor a, object other, bint turned):
         y = whole_at(t.v.elements(), size, is_signed)
     else:
         return None
-    if not is_signed and (x < 0 or y < 0):  # beyond 63 bits
+    if not is_signed and (x < 0 or y < 0) and not is_of_bits(op):  # beyond 63 bits
         return None
     if turned:
         x, y = y, x
@@ -362,6 +370,8 @@ cdef Tensor quick_compare(int op, object a, object b):
     if whole_at_hand(a, &x.whole) and whole_at_hand(b, &y.whole):
         return truth(compare_whole(op, x.whole, y.whole))
     if not take_term(a, &x) or not take_term(b, &y):
+        if are_double(a, b, &x.real, &y.real):
+            return truth(compare_of(op, x.real, y.real))
         return None
     if x.kind == WHOLE and y.kind == WHOLE:
         return truth(compare_whole(op, x.whole, y.whole))

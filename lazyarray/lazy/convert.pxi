@@ -143,6 +143,21 @@ cdef bint put_number(char* to, object value, int dtype) noexcept:
     return False
 
 
+cdef bint put_large(void* to, object value, int dtype) noexcept:
+    """Writes a Python integer of more than 63 bits where it is simple: a float64, complex128 or uint64. Else false."""
+    if type(value) is not int:
+        return False
+    try:
+        if dtype == D_F8 or dtype == D_C16:
+            return put_real(<char*>to, PyLong_AsDouble(value), dtype)
+        if info(dtype).kind == b"u" and info(dtype).size == 8:
+            (<uint64_t*>to)[0] = <uint64_t>value
+            return True
+    except OverflowError:
+        pass
+    return False
+
+
 cdef bint put_integer(char* to, long n, int dtype) noexcept:
     """Writes an integer that is simply one of the dtype."""
     cdef int size = info(dtype).size

@@ -173,7 +173,7 @@ cdef bint set_element(Tensor x, npy_intp offset, object value) except -1:
             memmove(c.data + offset, t.v.elements(), info(x.v.dtype).size)
         elif not is_scalar(t) or not put_element(c.data + offset, t, x.v.dtype):
             return False
-    elif not put_number(c.data + offset, value, x.v.dtype):
+    elif not put_number(c.data + offset, value, x.v.dtype) and not put_large(c.data + offset, value, x.v.dtype):
         return False
     c.version.fetch_add(1)
     issue(c, 1)

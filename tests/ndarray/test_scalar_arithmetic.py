@@ -1,5 +1,6 @@
 """Arithmetic of scalars against NumPy's own: bits, dtypes, errors and warnings of each operator."""
 
+import functools
 import itertools
 import operator
 import random
@@ -605,3 +606,31 @@ def test_scalars_beside_truths_and_numpys_scalars(dtype):
                     continue
                 assert got.dtype == want.dtype
                 np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "D", "u8", "Q", "i8", "u4", "f4"])
+@pytest.mark.parametrize("large", [2**63, 2**64 - 59, 2**64, 2**65 + 1, -(2**63) - 1, 2**1030])
+def test_python_integers_of_more_than_63_bits(dtype, large):
+    def outcome(m, f):
+        x = m.array([5, 3, 2.0]).astype(dtype)
+        x[1] = (1 << 63) + 4096 if dtype in "u8Q" else 9.5e18 if dtype == "f8" else 7
+        try:
+            found = f(x)
+        except (OverflowError, TypeError, ValueError) as error:
+            return type(error)
+        return np.asarray(found).dtype, np.asarray(found).tolist()
+
+    def pair(x, name, turned, i):
+        return getattr(operator, name)(*((large, x[i]) if turned else (x[i], large)))
+
+    names = "add sub mul truediv floordiv mod lt le eq ne gt ge and_ or_ xor lshift rshift".split()
+    calls = [
+        functools.partial(pair, name=name, turned=turned, i=i)
+        for name, turned, i in itertools.product(names, (False, True), (0, 1))
+    ]
+    calls += [lambda x: x[1] >> x[2], lambda x: x[1] ^ x[0]]
+    calls += [lambda x: (operator.setitem(x, 2, large), x)[1]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for f in calls:
+            assert outcome(la, f) == outcome(np, f), f

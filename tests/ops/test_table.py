@@ -181,8 +181,8 @@ ELSEWHERE = {
     "ops/gather.pxi": ({"take"}, "the kernel of gathers, which is no row's"),
     "ops/gradients.py": ({"clip", "where"}, "gradients of what is no row"),
     "ops/others.pxi": (
-        {"all", "any", "max", "min", "prod", "sum", "take"},
-        "methods that a class may have of its own",
+        {"add", "all", "any", "max", "min", "prod", "sum", "take"},
+        "methods that a class may have of its own; what tells a module that stands for NumPy",
     ),
     "ops/product.pxi": ({"clip", "matmul", "where"}, "kernels that are no row's; a hook's name"),
     "ops/direct_calls.pxi": ({"take", "where"}, "functions with indices; of values alone"),
