@@ -27,8 +27,8 @@ class Drawn:
     def _hold(self, source: Source, resource: Tensor, device: Device) -> None: ...
     def _at_once(self, generator: Any) -> bool: ...
 
-def many_of_older(
-    generator: Any, name: str, given: Sequence[Any], options: dict[str, Any]
+def many(
+    generator: Any, name: str, given: Sequence[Any], options: dict[str, Any], out: Any = None
 ) -> Any: ...
 def parameters_of(
     way: Callable[..., Any],

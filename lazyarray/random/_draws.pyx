@@ -163,7 +163,7 @@ cdef enum Role:
 
 cdef dict _roles = {"size": SIZE}
 # A draw of these has as many numbers as the vectors that it is given.
-cdef dict _older = {}  # functions that draw from older streams, whose numbers are made in vectors
+cdef dict _of_many = {}  # functions of which there is a loop for many numbers, by NumPy's class and name
 cdef frozenset _OF_VECTORS = frozenset(("dirichlet", "multinomial", "multivariate_hypergeometric", "multivariate_normal"))
 
 
@@ -226,8 +226,8 @@ cdef class Draw:
         while self.names[self.parameters : self.parameters + 1] and self.names[self.parameters] in _parameters:
             self.parameters += 1
         functools.update_wrapper(self, way, COPIED)
-        if self.plain & OLDER and DOUBLE <= self.plain & ~OLDER <= CHOICE:
-            _older[way.__name__] = self
+        if self.plain == NORMAL or self.plain & OLDER and self.plain & ~OLDER <= CHOICE:
+            _of_many[getattr(np.random, self.owner), way.__name__] = self
         self.vectorcall = <void*>_call
 
     def __call__(self, *args, **kwargs):

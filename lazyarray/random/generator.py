@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.context import chosen, current_context
 from lazyarray.lazy._lazy import Tensor, once, returned
 from lazyarray.ops import _rows, hosts
-from lazyarray.random._draws import Sharing
+from lazyarray.random._draws import Sharing, many
 from lazyarray.random.distributions import Distributions
 from lazyarray.random.stream import (
     Call,
@@ -49,7 +49,8 @@ class _Into(Call):
     in_place = True
 
     def __call__(self, rng: Any, out: np.ndarray, ins: Sequence[np.ndarray]) -> None:
-        once(getattr(rng, self.name), out=out, **self.kwargs)
+        if many(rng, self.name, (), self.kwargs, out) is None:
+            once(getattr(rng, self.name), out=out, **self.kwargs)
 
 
 class Generator(Distributions):

@@ -27,13 +27,17 @@ cdef extern from "random/twister.h" namespace "lazyarray" nogil:
     void twister_normals(void*, Waiting*, double, double, double*, npy_intp)
 
 
+cdef extern from "random/ziggurat.h" namespace "lazyarray" nogil:
+    void ziggurat_normals(bitgen_t*, double, double, double*, npy_intp)
+
+
 # What is drawn. OLDER: as the older stream does it.
 cdef enum Plain:
     NEVER, DOUBLE, UNIFORM, NORMAL, EXPONENTIAL, INTEGER, CHOICE, BINOMIAL, POISSON, SHUFFLE, PERMUTATION
     OLDER = 16
     _MOST_AXES = 4
     _MOST_CHANCES = 512
-    _MANY = 64  # numbers from which on a twister's words are made in vectors
+    _MANY = 64  # numbers from which on there are loops for many
     _COMPARED = 1500
 
 
@@ -179,6 +183,9 @@ cdef void _draw_reals(const Asked* asked, bitgen_t* words, Spare* spare, void* t
         if twister is not NULL:
             twister_normals(twister, <Waiting*>&spare.full, first, second, out, n)
             return
+        if not asked.older and n >= _MANY:
+            ziggurat_normals(words, first, second, out, n)
+            return
         for i in range(n):
             out[i] = first + second * (_older_normal(words, spare) if asked.older else random_standard_normal(words))
         return
@@ -218,31 +225,38 @@ cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp 
     return True
 
 
-def many_of_older(generator, str name, given, dict options):
-    """What the method of that name of a ``RandomState`` draws, where its words are made in vectors; None where NumPy has to.
+def many(generator, str name, given, dict options, out=None):
+    """What NumPy's method of that name draws, where there is a loop for many numbers; None where NumPy has to.
 
     Args:
+        generator: NumPy's ``Generator``, or a ``RandomState`` on a Mersenne twister.
         given: the parameters, numbers.
-        options: ``size``, the shape, and of ``randint`` its ``dtype``.
+        options: ``size``, the shape, unless there is ``out``; and a ``dtype``.
+        out: an array to fill, and give back.
     """
     cdef PyObject* values[2]
     cdef Asked asked
     cdef npy_intp n
     cdef char* to
-    cdef Draw f = _older.get(name)
-    if f is None or type(generator) is not np.random.RandomState or "size" not in options or len(given) > f.parameters \
-            or type(generator._bit_generator) is not np.random.MT19937:
+    cdef bint integers
+    cdef Draw f = _of_many.get((type(generator), name))
+    if f is None or len(given) > f.parameters \
+            or f.plain & OLDER and type(generator._bit_generator) is not np.random.MT19937:
         return None
-    cdef int kind = f.plain & ~OLDER
-    cdef bint integers = kind == INTEGER or kind == CHOICE
-    if kind == INTEGER and options.get("dtype") != np.int64 or len(options) != 1 + (kind == INTEGER) or not _verified(f):
+    integers = f.plain & ~OLDER in (INTEGER, CHOICE)
+    dtype = np.dtype(np.int64 if integers else np.float64)
+    for key, value in options.items():
+        if key != "size" and not (key == "dtype" and value == dtype):
+            return None
+    if out is not None and (out.dtype != dtype or not out.flags.c_contiguous) or not _verified(f):
         return None
     for i in range(2):
         values[i] = <PyObject*>given[i] if i < <Py_ssize_t>len(given) else NULL
     cdef Bits bits = Bits(generator)
     if not _asked(f.plain, bits.spare is not NULL, values, None, &asked):
         return None
-    out = np.empty(options["size"], np.int64 if integers else np.float64)
+    if out is None:
+        out = np.empty(options["size"], dtype)
     n, to = out.size, <char*>cnp.PyArray_DATA(out)
     with bits.owner.lock:
         with nogil:
@@ -367,7 +381,7 @@ cdef bint _agrees(Draw f, int plain) except -1:
     for arguments in _compared[plain & ~OLDER]:
         if len(arguments) > f.parameters:
             continue
-        for n in _several if plain & OLDER else _few:
+        for n in _several if plain & OLDER or plain == NORMAL else _few:
             for i in range(2):
                 given[i] = <PyObject*>arguments[i] if i < <Py_ssize_t>len(arguments) else NULL
             if not _drawn(plain, bits, given, None, n, <char*>drawn):

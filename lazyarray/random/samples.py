@@ -14,7 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.functions._checks import whole
 from lazyarray.lazy._lazy import Tensor, Unheld, once, returned
 from lazyarray.ops import hosts
-from lazyarray.random._draws import many_of_older
+from lazyarray.random._draws import many
 from lazyarray.random.stream import Call, Made, Size, Stream, shape_or_none, sized
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Samples(Stream):
 
         def choose(rng: Any, ins: Sequence[np.ndarray]) -> Any:
             if replace and p is None and shape:
-                places = many_of_older(rng, "choice", [population], {"size": shape})
+                places = many(rng, "choice", [population], {"size": shape})
                 if places is not None:
                     return places if source is None else ins[0][places]
             arguments = list(given)

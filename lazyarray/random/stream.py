@@ -18,7 +18,7 @@ from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Giving, Tensor, TracingError, is_capturing, once, returned
 from lazyarray.lazy.cuda import draws
 from lazyarray.ops import _rows
-from lazyarray.random._draws import Drawn, Method, Source, many_of_older, parameters_of
+from lazyarray.random._draws import Drawn, Method, Source, many, parameters_of
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -110,7 +110,7 @@ class Call(Made):
     def drawn(self, rng: Any, ins: Sequence[np.ndarray]) -> Any:
         """What NumPy's generator gives."""
         arguments = self._arguments(ins)
-        found = many_of_older(rng, self.name, arguments, self.kwargs)
+        found = many(rng, self.name, arguments, self.kwargs)
         return once(getattr(rng, self.name), *arguments, **self.kwargs) if found is None else found
 
     def on_gpu(self, rng: np.random.Generator, out: Any, ins: list[Any]) -> bool:
