@@ -240,7 +240,7 @@ def many(generator, str name, given, dict options, out=None):
     cdef char* to
     cdef bint integers
     cdef Draw f = _of_many.get((type(generator), name))
-    if f is None or len(given) > f.parameters \
+    if f is None or len(given) > f.parameters or out is None and "size" not in options \
             or f.plain & OLDER and type(generator._bit_generator) is not np.random.MT19937:
         return None
     integers = f.plain & ~OLDER in (INTEGER, CHOICE)
