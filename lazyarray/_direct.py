@@ -15,6 +15,7 @@ from numpy._core import multiarray
 
 from lazyarray import functions
 from lazyarray._ndarray import NDArray
+from lazyarray.ops import _rows
 from lazyarray.ops._rows import LIGHT_TIMES, Direct, Public, set_method, tell_methods
 
 # NumPy's own is run for these: what we do for large arrays costs more for small ones. Those that
@@ -105,6 +106,13 @@ _BARE: dict[str, Any] = {
     "convolve": _convolve,
     "correlate": multiarray.correlate2,
     "einsum": multiarray.c_einsum,
+}
+
+# What is called in the place of NumPy's functions, with the same arguments.
+_OURS: dict[str, Any] = {
+    "digitize": _rows.digitize,
+    "interp": _rows.interp,
+    "searchsorted": _rows.searchsorted,
 }
 
 # NumPy's functions are called without asking the classes of their arguments, which has been done.
@@ -307,14 +315,18 @@ def _replace(
         if not isinstance(function, FunctionType):
             continue  # listed twice
         own_of_numpys = getattr(numpys, name, None)
+        called = own_of_numpys
+        if numpys is np and name in _OURS:
+            called = _OURS[name]
+        elif name not in _ASKING:
+            called = getattr(own_of_numpys, "_implementation", own_of_numpys)
+        by_method = numpys is np and name not in _OURS and function.__name__ in _BY_METHOD
         direct: Any = Direct(
             function,
-            own_of_numpys
-            if name in _ASKING
-            else getattr(own_of_numpys, "_implementation", own_of_numpys),
+            called,
             space.__name__,
             *limits,
-            method=own if numpys is np and (own := function.__name__) in _BY_METHOD else None,
+            method=function.__name__ if by_method else None,
             writes=writes,
             of_lists=of_lists,
             some=some,

@@ -14,6 +14,7 @@ from lazyarray.functions.rounding import clip
 from lazyarray.functions.searching import searchsorted, where
 from lazyarray.functions.sums import cumsum, diff
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import cut_places, gil_op, new_like, operands
@@ -252,7 +253,7 @@ def interp(
 
     def run(at: np.ndarray, where: np.ndarray, what: np.ndarray, *more: np.ndarray) -> Any:
         options: Any = {**known, **dict(zip(late, more, strict=True))}
-        return np.interp(at, where, what, **options)
+        return _rows.interp(at, where, what, **options)
 
     kinds = [(type(v), name == "period" and v == 0) for name, v in known.items()]
     cost = 3000 + 20.0 * inputs[0].size

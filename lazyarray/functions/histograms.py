@@ -19,6 +19,7 @@ from lazyarray.functions.manipulation import atleast_2d
 from lazyarray.functions.selecting import take
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor, is_recording
+from lazyarray.ops import _rows
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import cut_places, device_of, gil_op, looked_at, operands, values
 from lazyarray.ops._rows import array, asarray, astype, between, in_bins, scatter
@@ -438,7 +439,7 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> NDArray:
         np.digitize(np.zeros(0, v.dtype), bins)  # type: ignore[arg-type]  # NumPy's errors
     return gil_op(
         "digitize",
-        lambda u, e: np.digitize(u, e, right),
+        lambda u, e: _rows.digitize(u, e, right),
         [v, edges],
         v.shape,
         mini=lambda u, e: np.digitize(u, np.ones_like(e), right),

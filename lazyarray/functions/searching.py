@@ -9,6 +9,7 @@ import numpy as np
 
 from lazyarray.functions._checks import one_axis
 from lazyarray.functions.manipulation import ravel
+from lazyarray.ops import _rows
 from lazyarray.ops import names as op
 from lazyarray.ops._layout import cut_apart, cut_places, deliver, gil_op, looked_at, operands
 from lazyarray.ops._rows import (
@@ -215,7 +216,7 @@ def searchsorted(
         raise ValueError("sorter.size must equal a.size")
     return gil_op(
         "searchsorted",
-        lambda x, value, *order: np.searchsorted(x, value, side, *order),  # type: ignore[call-overload]
+        lambda x, value, *order: _rows.searchsorted(x, value, side, *order),
         inputs,
         inputs[1].shape,
         side,

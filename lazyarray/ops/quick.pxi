@@ -355,7 +355,12 @@ cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
     is_whole = x.v.dtype == D_IL
     keys = first_array(args + 1)
     if keys is not None and keys.v.layout.ndim:
-        if keys.v.dtype != x.v.dtype or keys.v.layout.size() > _FEW_KEYS or not is_ready(keys):
+        if keys.v.dtype != x.v.dtype or not is_ready(keys, True):
+            return None
+        if keys.v.layout.size() >= _SEARCHED and contiguous(x) and x.v.layout.size() <= _TABLE * keys.v.layout.size():
+            places = small_array(D_IL, keys.v.layout.ndim, keys.v.layout.shape(), True)
+            return None if places is None or not places_now(x, keys, right, <npy_intp*>places.v.chunk.data) else written(places)
+        if keys.v.layout.size() > _FEW_KEYS:
             return None
         places = small_array(D_IL, keys.v.layout.ndim, keys.v.layout.shape())
         for i in range(0 if places is None else keys.v.layout.size()):
@@ -374,8 +379,16 @@ cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
     return t
 
 
+cdef bint places_now(Tensor x, Tensor keys, bint right, npy_intp* to) noexcept:
+    """Writes where each of some keys belongs in a vector; false where that isn't in order, or a key is no number."""
+    cdef npy_intp n = x.v.layout.size(), m = keys.v.layout.size()
+    if x.v.dtype == D_IL:
+        return searched[long](x.v.elements(), n, keys.v.elements(), m, right, to)
+    return searched[double](x.v.elements(), n, keys.v.elements(), m, right, to)
+
+
 cdef enum:
-    _FEW_KEYS = 64  # for more NumPy's loop, which remembers the last place, is faster
+    _FEW_KEYS = 64  # for more, of a table that is much longer, NumPy's loop remembers the last place
 
 
 cdef npy_intp place_in(Tensor x, double at, int64_t whole, bint right) noexcept:

@@ -24,6 +24,14 @@ cdef object quick_interp(PyObject** args, Py_ssize_t n):
     length = xp.v.layout.shape()[0]
     if length == 0 or length != fp.v.layout.shape()[0] or not count:
         return None
+    if count >= _SEARCHED:
+        t = small_array(D_F8, 1, &count)
+        take_flags(False)
+        if t is None or not interpolated_at(places, count, <double*>(xp.v.elements()), <double*>(fp.v.elements()), length,
+                                            (<double*>fp.v.elements())[0], (<double*>fp.v.elements())[length - 1],
+                                            <double*>t.v.elements()):
+            return None
+        return None if flagged() else written(t)
     for i in range(length - 1):
         if not (<double*>(xp.v.elements()))[i] <= (<double*>(xp.v.elements()))[i + 1]:
             return None  # where NumPy's search comes to is its own business
