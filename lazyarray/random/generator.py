@@ -49,7 +49,7 @@ class _Into(Call):
     in_place = True
 
     def __call__(self, rng: Any, out: np.ndarray, ins: Sequence[np.ndarray]) -> None:
-        if many(rng, self.name, (), self.kwargs, out) is None:
+        if once(many, rng, self.name, (), self.kwargs, out) is None:
             once(getattr(rng, self.name), out=out, **self.kwargs)
 
 

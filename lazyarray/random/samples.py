@@ -93,7 +93,7 @@ class Samples(Stream):
 
         def choose(rng: Any, ins: Sequence[np.ndarray]) -> Any:
             if replace and p is None and shape:
-                places = many(rng, "choice", [population], {"size": shape})
+                places = once(many, rng, "choice", [population], {"size": shape})
                 if places is not None:
                     return places if source is None else ins[0][places]
             arguments = list(given)

@@ -110,7 +110,7 @@ class Call(Made):
     def drawn(self, rng: Any, ins: Sequence[np.ndarray]) -> Any:
         """What NumPy's generator gives."""
         arguments = self._arguments(ins)
-        found = many(rng, self.name, arguments, self.kwargs)
+        found = once(many, rng, self.name, arguments, self.kwargs)
         return once(getattr(rng, self.name), *arguments, **self.kwargs) if found is None else found
 
     def on_gpu(self, rng: np.random.Generator, out: Any, ins: list[Any]) -> bool:
