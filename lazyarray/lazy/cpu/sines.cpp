@@ -34,7 +34,7 @@ constexpr int64_t kSign = std::numeric_limits<int64_t>::min();
 struct Node {
   double sine, sine_rest, cosine, cosine_rest;
 };
-constexpr int kNodes = 110;  // none is further from zero than 109.5 / 128
+constexpr int kNodes = 128;  // places have seven bits; those needed are below 109.5 / 128
 using Table = std::array<Node, kNodes>;
 
 // In units of 2^-112: a digit more than the two doubles have.
