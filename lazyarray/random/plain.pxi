@@ -38,7 +38,7 @@ cdef enum Plain:
     _MOST_AXES = 4
     _MOST_CHANCES = 512
     _MANY = 64  # numbers from which on there are loops for many
-    _COMPARED = 1500
+    _COMPARED = 700
 
 
 cdef dict _kinds = {
@@ -59,7 +59,7 @@ cdef dict _compared = {
 }
 
 
-cdef tuple _few = (1, 3, 1), _several = (1, 3, 1, _MANY, _COMPARED, 2)  # numbers that are compared
+cdef tuple _few = (1, 3, 1), _several = (1, 3, _COMPARED, 2)  # numbers that are compared
 
 
 cdef double _older_normal(bitgen_t* words, Spare* spare) noexcept nogil:
