@@ -18,6 +18,7 @@ DRAWS = {
     "choice of a list": lambda r, n: r.choice([1.5, 2, 4], n),
     "choice of a range": lambda r, n: r.choice(range(1000), (2, n)),
     "permutation": lambda r, n: r.permutation(n),
+    "permutation of numbers": lambda r, n: r.permutation(np.arange(n) * 0.5),
     "one number": lambda r, _: r.normal(),
 }
 LIMITS = (1, 2, 3, 16, 17, 1000, 2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**40)

@@ -226,7 +226,7 @@ cdef class Draw:
         while self.names[self.parameters : self.parameters + 1] and self.names[self.parameters] in _parameters:
             self.parameters += 1
         functools.update_wrapper(self, way, COPIED)
-        if self.plain == NORMAL or self.plain & OLDER and self.plain & ~OLDER <= CHOICE:
+        if self.plain == NORMAL or self.plain & OLDER and (self.plain & ~OLDER <= CHOICE or self.plain & ~OLDER == PERMUTATION):
             _of_many[getattr(np.random, self.owner), way.__name__] = self
         self.vectorcall = <void*>_call
 

@@ -24,6 +24,7 @@ cdef extern from "random/twister.h" namespace "lazyarray" nogil:
         pass
     void twister_uniforms(void*, double*, npy_intp)
     void twister_integers(void*, uint64_t, uint32_t, uint64_t*, npy_intp)
+    void twister_places(void*, uint32_t, int, uint32_t*)
     void twister_normals(void*, Waiting*, double, double, double*, npy_intp)
 
 
@@ -39,6 +40,7 @@ cdef enum Plain:
     _MOST_CHANCES = 512
     _MANY = 64  # numbers from which on there are loops for many
     _COMPARED = 700
+    _PLACES = 512  # at a time
 
 
 cdef dict _kinds = {
@@ -243,7 +245,7 @@ def many(generator, str name, given, dict options, out=None):
     if f is None or len(given) > f.parameters or out is None and "size" not in options \
             or f.plain & OLDER and type(generator._bit_generator) is not np.random.MT19937:
         return None
-    integers = f.plain & ~OLDER in (INTEGER, CHOICE)
+    integers = f.plain & ~OLDER in (INTEGER, CHOICE, PERMUTATION)
     dtype = np.dtype(np.int64 if integers else np.float64)
     for key, value in options.items():
         if key != "size" and not (key == "dtype" and value == dtype):
@@ -253,33 +255,48 @@ def many(generator, str name, given, dict options, out=None):
     for i in range(2):
         values[i] = <PyObject*>given[i] if i < <Py_ssize_t>len(given) else NULL
     cdef Bits bits = Bits(generator)
-    if not _asked(f.plain, bits.spare is not NULL, values, None, &asked):
+    cdef bint orders = f.plain & ~OLDER == PERMUTATION
+    if not orders and not _asked(f.plain, bits.spare is not NULL, values, None, &asked):
         return None
     if out is None:
-        out = np.empty(options["size"], dtype)
+        out = np.arange(options["size"]) if orders else np.empty(options["size"], dtype)
     n, to = out.size, <char*>cnp.PyArray_DATA(out)
     with bits.owner.lock:
         with nogil:
-            _draw(&asked, bits.words, bits.spare, bits.twister, n, to)
+            if orders:
+                _shuffle(bits.words, bits.twister, to, n, sizeof(npy_intp))
+            else:
+                _draw(&asked, bits.words, bits.spare, bits.twister, n, to)
     return out
 
 
-cdef void _shuffle(Bits bits, char* p, npy_intp n, npy_intp size) noexcept:
-    """Puts `n` elements in random order, from the last to the first, as NumPy."""
-    cdef npy_intp i, j
+cdef inline void _exchange(char* p, npy_intp i, npy_intp j, npy_intp size) noexcept nogil:
     cdef int64_t word
     cdef char[32] element
-    cdef bitgen_t* words = bits.words
-    for i in range(n - 1, 0, -1):
-        j = <npy_intp>random_interval(words, i)
-        if size == 8:
-            word = (<int64_t*>p)[i]
-            (<int64_t*>p)[i] = (<int64_t*>p)[j]
-            (<int64_t*>p)[j] = word
-        elif i != j:
-            memcpy(element, p + i * size, size)
-            memcpy(p + i * size, p + j * size, size)
-            memcpy(p + j * size, element, size)
+    if size == 8:
+        word = (<int64_t*>p)[i]
+        (<int64_t*>p)[i] = (<int64_t*>p)[j]
+        (<int64_t*>p)[j] = word
+    elif i != j:
+        memcpy(element, p + i * size, size)
+        memcpy(p + i * size, p + j * size, size)
+        memcpy(p + j * size, element, size)
+
+
+cdef void _shuffle(bitgen_t* words, void* twister, char* p, npy_intp n, npy_intp size) noexcept nogil:
+    """Puts `n` elements in random order, from the last to the first, as NumPy."""
+    cdef npy_intp i = n - 1
+    cdef uint32_t[_PLACES] places
+    cdef int count, k
+    while i >= _MANY and i <= <npy_intp>0xffffffff and twister is not NULL:
+        count = <int>min(i, <npy_intp>_PLACES)
+        twister_places(twister, <uint32_t>i, count, places)
+        for k in range(count):
+            _exchange(p, i, places[k], size)
+            i -= 1
+    while i > 0:
+        _exchange(p, i, <npy_intp>random_interval(words, i), size)
+        i -= 1
 
 
 cdef npy_intp _sums_of(PyObject* chances, Drawn stream, double* sums) except -1:
@@ -369,9 +386,9 @@ cdef bint _agrees(Draw f, int plain) except -1:
     bits = Bits(kind(np.random.MT19937(5)))
     theirs = getattr(kind(np.random.MT19937(5)), f.way.__name__)
     if plain & ~OLDER >= SHUFFLE:
-        for n in (2, 7, 100):
+        for n in (2, 7, 100, _COMPARED):
             order, wanted = np.arange(n), np.arange(n)
-            _shuffle(bits, <char*>cnp.PyArray_DATA(order), n, 8)
+            _shuffle(bits.words, bits.twister, <char*>cnp.PyArray_DATA(order), n, 8)
             given_back = theirs(wanted if plain & ~OLDER == SHUFFLE else n)
             if (order != (wanted if given_back is None else given_back)).any():
                 return False
@@ -433,7 +450,7 @@ cdef bint shuffle_now(Draw f, Drawn stream, Tensor x, npy_intp n) except -1:
     bits = words_for(stream)
     if bits is None:
         return False
-    _shuffle(bits, x.v.elements(), n, size)
+    _shuffle(bits.words, bits.twister, x.v.elements(), n, size)
     let_go(stream, bits)
     written_now(stream._resource.v.chunk)
     written_now(x.v.chunk)
@@ -475,7 +492,7 @@ cdef object plain_permutation(Draw f, Drawn stream, PyObject* of):
     else:
         for i in range(n):
             (<npy_intp*>p)[i] = i
-    _shuffle(bits, p, n, size)
+    _shuffle(bits.words, bits.twister, p, n, size)
     let_go(stream, bits)
     written_now(stream._resource.v.chunk)
     written_once(made.v.chunk)

@@ -116,8 +116,13 @@ class Samples(Stream):
         if isinstance(x, Integral):
             n = operator.index(x)
 
-            of_range = Made(lambda rng, ins: once(rng.permutation, n))
-            return self._op("permutation", of_range, [], ((max(n, 0),), _I8), 10.0 * max(n, 0))
+            def of_range(rng: Any, ins: Sequence[np.ndarray]) -> Any:
+                found = once(many, rng, "permutation", (), {"size": n}) if n > 0 else None
+                return once(rng.permutation, n) if found is None else found
+
+            return self._op(
+                "permutation", Made(of_range), [], ((max(n, 0),), _I8), 10.0 * max(n, 0)
+            )
         source = self._array_or_numpys(x)
         if isinstance(source, np.ndarray):
             at = normalize_axis_index(axis[0] if axis else 0, source.ndim)

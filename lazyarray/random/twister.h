@@ -103,6 +103,26 @@ WIDE void integers(Block& block, uint64_t low, uint32_t range, uint64_t* out, np
   }
 }
 
+// For `count` numbers, from `last` downwards, a whole number up to each.
+WIDE void places(Block& block, uint32_t last, int count, uint32_t* out) {
+  for (int done = 0; done < count;) {
+    if (block.left() == 0) block.fill();
+    // Of numbers with as many bits, at most as many as there are words.
+    const uint32_t from = last - done, mask = 0xffffffffu >> __builtin_clz(from);
+    const int alike = static_cast<int>(std::min<uint32_t>(from - (mask >> 1), count - done));
+    const int words = std::min(alike, block.left());
+    const uint32_t* next = block.words + block.at;
+    int found = 0;
+    for (int i = 0; i < words; ++i) {
+      const uint32_t word = next[i] & mask;
+      out[done + found] = word;
+      found += word <= from - found;
+    }
+    block.at += words;
+    done += found;
+  }
+}
+
 // A normal number that waits: the older streams make two at a time.
 struct Waiting {
   int full;
@@ -176,6 +196,9 @@ inline void twister_uniforms(void* state, double* out, npy_intp n) {
 }
 inline void twister_integers(void* state, uint64_t low, uint32_t range, uint64_t* out, npy_intp n) {
   twisting::in_blocks(state, [=](twisting::Block& block) IN_LINE { twisting::integers(block, low, range, out, n); });
+}
+inline void twister_places(void* state, uint32_t last, int count, uint32_t* out) {
+  twisting::in_blocks(state, [=](twisting::Block& block) IN_LINE { twisting::places(block, last, count, out); });
 }
 inline void twister_normals(void* state, twisting::Waiting* waiting, double first, double second, double* out, npy_intp n) {
   twisting::in_blocks(state, [=](twisting::Block& block) IN_LINE { twisting::normals(block, *waiting, first, second, out, n); });
