@@ -82,3 +82,15 @@ def test_newer_normal_numbers(kind, direct):
     assert ours.standard_normal(out=out) is out
     theirs.standard_normal(out=wanted)
     assert out.asnumpy().tobytes() == wanted.tobytes()
+
+
+def test_states_that_others_made():
+    ours, theirs = la.random.RandomState(1), np.random.RandomState(1)
+    kind, key, pos, _, _ = theirs.get_state()
+    for state in (ours, theirs):
+        state.set_state((kind, key, pos, 0, 1.25))  # a number that does not wait
+        state.normal(size=64)
+    assert ours.get_state()[4] == theirs.get_state()[4]
+    for odd in (-1, -200, 624, 625, 5000):  # NumPy reads what lies there
+        ours.set_state((kind, key, odd, 0, 0.0))
+        assert ours.rand(700).max() < 1 and ours.permutation(100).sum() == 4950

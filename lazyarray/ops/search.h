@@ -14,7 +14,7 @@
 
 namespace lazyarray {
 
-// Whether no number is larger than the next one, and none is no number. Raises no flag.
+// Whether no number is larger than the next one, and none is no number. Leaves no flag behind.
 template <class T>
 bool in_order(const T* x, npy_intp n) {
   bool yes = n == 0 || x[0] == x[0];
@@ -68,6 +68,8 @@ bool searched(const char* table, npy_intp n, const char* keys, npy_intp m, bool 
 inline bool interpolated(const double* x, npy_intp m, const double* at, const double* values, npy_intp n, double left,
                          double right, double* out) {
   if (n < 2 || !in_order(at, n) || !are_numbers(x, m)) return false;
+  const bool walks = n <= 4 * m && in_order(x, m);  // from one place to the next: faster than a search
+  npy_intp next = 0;
   std::vector<double> slopes;
   if (n <= m) {
     slopes.resize(n - 1);
@@ -76,9 +78,16 @@ inline bool interpolated(const double* x, npy_intp m, const double* at, const do
   npy_intp places[kKeys];
   for (npy_intp i = 0; i < m; i += kKeys) {
     const int some = static_cast<int>(std::min<npy_intp>(kKeys, m - i));
-    if (some == kKeys) places_of<double, true, kKeys>(at, n, x + i, places);
-    else
+    if (walks) {
+      for (int k = 0; k < some; ++k) {
+        while (next < n && at[next] <= x[i + k]) ++next;
+        places[k] = next;
+      }
+    } else if (some == kKeys) {
+      places_of<double, true, kKeys>(at, n, x + i, places);
+    } else {
       for (int k = 0; k < some; ++k) places_of<double, true, 1>(at, n, x + i + k, places + k);
+    }
     for (int k = 0; k < some; ++k) {
       const double place = x[i + k];
       const npy_intp j = places[k] - 1;

@@ -162,8 +162,8 @@ cdef enum Role:
 
 
 cdef dict _roles = {"size": SIZE}
-# A draw of these has as many numbers as the vectors that it is given.
 cdef dict _of_many = {}  # functions of which there is a loop for many numbers, by NumPy's class and name
+# A draw of these has as many numbers as the vectors that it is given.
 cdef frozenset _OF_VECTORS = frozenset(("dirichlet", "multinomial", "multivariate_hypergeometric", "multivariate_normal"))
 
 

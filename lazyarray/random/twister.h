@@ -53,7 +53,7 @@ struct Block {
   WIDE ~Block() { twister.pos = Twister::kWords - left(); }
   WIDE int left() const { return end - at; }
   WIDE void fill() {
-    if (twister.pos >= Twister::kWords) {
+    if (twister.pos < 0 || twister.pos >= Twister::kWords) {  // it may have been set to anything
       twist(twister.key);
       twister.pos = 0;
     }
@@ -132,10 +132,12 @@ struct Waiting {
 // Normal numbers, first + second * each, by Marsaglia's polar method.
 WIDE void normals(Block& block, Waiting& waiting, double first, double second, double* out, npy_intp n) {
   constexpr int kTrials = 128;
-  if (n > 0 && waiting.full) {
-    *out++ = first + second * waiting.number;
+  if (n > 0) {
+    if (waiting.full) {
+      *out++ = first + second * waiting.number;
+      --n;
+    }
     waiting = {0, 0};
-    --n;
   }
   double a[kTrials], b[kTrials], squares[kTrials], logs[kTrials], numbers[2 * kTrials];
   while (n > 0) {

@@ -28,9 +28,9 @@ def heard(xp, call):
     return found, sorted(set(flags))
 
 
-def agree(name, x, write=False):
+def agree(name, x, write=False, view=lambda v: v):
     """Bits are compared; of a NaN only that it is one."""
-    y = la.array(x)
+    x, y = view(x.copy()), view(la.array(x))
     want, warned = heard(np, lambda: getattr(np, name)(x, out=x.copy() if write else None))
     got, told = heard(la, lambda: getattr(la, name)(y, out=y if write else None))
     reals, ours = want.reshape(-1).view("f8"), np.ascontiguousarray(got).reshape(-1).view("f8")
@@ -48,8 +48,12 @@ def test_of_doubles(name, kind, direct):
     agree(name, x, write=True)
     for n in (1, 2, 3, 4, 5, 7):
         agree(name, x[n : 2 * n])
-    for view in (x[::3], x[::-1], x[: 3 * (len(x) // 3)].reshape(-1, 3)[:, :2]):
-        agree(name, view)
+    for view in (
+        lambda v: v[::3],
+        lambda v: v[::-1],
+        lambda v: v[: 3 * (len(v) // 3)].reshape(-1, 3)[:, :2],
+    ):
+        agree(name, x, view=view)
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
@@ -64,5 +68,5 @@ def test_of_complex_numbers(kind, size, direct):
     agree("exp", z, write=True)
     z.real = -0.0
     agree("exp", z)
-    for view in (z[::2], z[::-1], z[:1], z[:6]):
-        agree("exp", view)
+    for view in (lambda v: v[::2], lambda v: v[::-1], lambda v: v[:1], lambda v: v[:6]):
+        agree("exp", z, view=view)

@@ -145,8 +145,9 @@ Tables<T> tables() {
   for (int k = 0; k <= Of<T>::seconds; ++k)
     t.second[k] = made(rounded(of_part(k, Of<T>::second_turn, Of<T>::second_parts, Of<T>::seconds), Of<T>::few_bits), 1, false);
   for (int k = 0; k <= Of<T>::thirds; ++k)
-    t.third[k] = made(rounded(Of<T>::scale * of_part(k, Of<T>::third_turn, Of<T>::third_parts, Of<T>::thirds), Of<T>::more_bits),
-                      Of<T>::scale, false);
+    t.third[k] = made(
+        rounded(Of<T>::scale * of_part(k, Of<T>::third_turn, Of<T>::third_parts, Of<T>::thirds), Of<T>::more_bits),
+        Of<T>::scale, false);
   for (int k = 0; k < 128; ++k) t.roots[k] = two<T>(exponential(ln2 * k / 128));
   return t;
 }
@@ -280,15 +281,17 @@ bool is_exponent(T y) {
 
 constexpr npy_intp kBlock = 256;  // elements that are written out
 
+constexpr npy_intp kSparse = 48;  // one negative number of so many is better left to NumPy's loop
+
 template <class T>
-bool has_negatives(const char* in, npy_intp step, npy_intp n) {
-  typename Of<T>::Word any = 0, word;
+bool has_many_negatives(const char* in, npy_intp step, npy_intp n) {
+  typename Of<T>::Word count = 0, word;
   constexpr npy_intp size = sizeof(T);
   if (step == size)
-    for (npy_intp i = 0; i < n; ++i) std::memcpy(&word, in + i * size, size), any |= word;
+    for (npy_intp i = 0; i < n; ++i) std::memcpy(&word, in + i * size, size), count += word < 0;
   else
-    for (npy_intp i = 0; i < n; ++i) std::memcpy(&word, in + i * step, size), any |= word;
-  return any < 0;
+    for (npy_intp i = 0; i < n; ++i) std::memcpy(&word, in + i * step, size), count += word < 0;
+  return count * kSparse > n;
 }
 
 // Of at most kBlock numbers to the power of one.
@@ -344,14 +347,16 @@ void powers(char** args, npy_intp const* dimensions, npy_intp const* steps, void
   const npy_intp n = dimensions[0];
   T y;
   std::memcpy(&y, args[1], sizeof y);
-  if (steps[1] != 0 || steps[2] == 0 || n < 2 || !is_exponent(y)) return numpys->fn(args, dimensions, steps, numpys->data);
-  // All up to the next block that has negatives is NumPy's.
+  // (Backwards NumPy goes by the C library.)
+  if (steps[0] < 0 || steps[1] != 0 || steps[2] <= 0 || n < 2 || !is_exponent(y))
+    return numpys->fn(args, dimensions, steps, numpys->data);
+  // All up to the next block that has many negatives is NumPy's.
   for (npy_intp begin = 0, end = 0; begin < n; begin = end) {
     bool ours = false;
     npy_intp few = 0;
     for (; end < n && !ours; end += few) {
       few = std::min(n - end, kBlock);
-      ours = has_negatives<T>(args[0] + end * steps[0], steps[0], few);
+      ours = has_many_negatives<T>(args[0] + end * steps[0], steps[0], few);
     }
     if (const npy_intp before = end - begin - (ours ? few : 0)) {
       char* at[] = {args[0] + begin * steps[0], args[1], args[2] + begin * steps[2]};
