@@ -359,7 +359,10 @@ cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
             return None
         if keys.v.layout.size() >= _SEARCHED and contiguous(x) and x.v.layout.size() <= _TABLE * keys.v.layout.size():
             places = small_array(D_IL, keys.v.layout.ndim, keys.v.layout.shape(), True)
-            return None if places is None or not places_now(x, keys, right, <npy_intp*>places.v.chunk.data) else written(places)
+            if places is None or not searched_as(info(x.v.dtype).type_num, x.v.elements(), x.v.layout.size(), keys.v.elements(),
+                                                 keys.v.layout.size(), right, <npy_intp*>places.v.chunk.data):
+                return None
+            return written(places)
         if keys.v.layout.size() > _FEW_KEYS:
             return None
         places = small_array(D_IL, keys.v.layout.ndim, keys.v.layout.shape())
@@ -377,14 +380,6 @@ cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
     cdef Tensor t = new_element(D_IL, cpu0())
     (<int64_t*>t.v.elements())[0] = place_in(x, at, whole, right)
     return t
-
-
-cdef bint places_now(Tensor x, Tensor keys, bint right, npy_intp* to) noexcept:
-    """Writes where each of some keys belongs in a vector; false where that isn't in order, or a key is no number."""
-    cdef npy_intp n = x.v.layout.size(), m = keys.v.layout.size()
-    if x.v.dtype == D_IL:
-        return searched[long](x.v.elements(), n, keys.v.elements(), m, right, to)
-    return searched[double](x.v.elements(), n, keys.v.elements(), m, right, to)
 
 
 cdef enum:

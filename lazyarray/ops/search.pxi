@@ -12,6 +12,18 @@ cdef enum:
     _TABLE = 16    # times as many numbers as keys are looked through, whether they are in order
 
 
+cdef bint searched_as(int number, const char* table, npy_intp n, const char* keys, npy_intp m, bint right,
+                      npy_intp* places) noexcept nogil:
+    """Writes where each key belongs; false where the table isn't in order, or a key is no number. ``number``: NumPy's of the dtype."""
+    if number == cnp.NPY_DOUBLE:
+        return searched[double](table, n, keys, m, right, places)
+    if number == cnp.NPY_FLOAT:
+        return searched[float](table, n, keys, m, right, places)
+    if number == cnp.NPY_LONG:
+        return searched[long](table, n, keys, m, right, places)
+    return number == cnp.NPY_INT and searched[int](table, n, keys, m, right, places)
+
+
 cdef bint is_table(object x, object keys) except -1:
     """Whether they are a vector and keys of one dtype, both without gaps."""
     if type(x) is not np.ndarray or type(keys) is not np.ndarray:
@@ -30,21 +42,14 @@ cdef object places_in(object x, object keys, bint right):
         return None
     cdef cnp.ndarray table = x, wanted = keys
     cdef cnp.ndarray found = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(wanted), cnp.PyArray_DIMS(wanted), cnp.NPY_INTP, 0)
-    cdef npy_intp n = cnp.PyArray_SIZE(table), m = cnp.PyArray_SIZE(wanted)
     cdef const char* numbers = <const char*>cnp.PyArray_DATA(table)
     cdef const char* each = <const char*>cnp.PyArray_DATA(wanted)
+    cdef npy_intp n = cnp.PyArray_SIZE(table), m = cnp.PyArray_SIZE(wanted)
     cdef npy_intp* places = <npy_intp*>cnp.PyArray_DATA(found)
     cdef int number = cnp.PyArray_TYPE(table)
     cdef bint done
     with nogil:
-        if number == cnp.NPY_DOUBLE:
-            done = searched[double](numbers, n, each, m, right, places)
-        elif number == cnp.NPY_FLOAT:
-            done = searched[float](numbers, n, each, m, right, places)
-        elif number == cnp.NPY_LONG:
-            done = searched[long](numbers, n, each, m, right, places)
-        else:
-            done = searched[int](numbers, n, each, m, right, places)
+        done = searched_as(number, numbers, n, each, m, right, places)
     return found if done else None
 
 

@@ -19,6 +19,7 @@
 #include <immintrin.h>
 #endif
 
+#include "lazy/cpu/trial.h"
 #include "lazy/dtype.h"
 
 namespace lazyarray {
@@ -183,12 +184,11 @@ How tried(const Numpys& numpys, const Call& like, const Lies (&as)[3], bool squa
     steps[3 + 2 * o] = sizeof(T) * (as[o] == ROWS ? sizes[o][1] : 1);
     steps[4 + 2 * o] = sizeof(T) * (as[o] == ROWS ? 1 : sizes[o][0]);
   }
-  uint64_t state = 12345;
+  TrialNumbers numbers;
   const auto number = [&](int trial) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    const double x = double(int64_t(state >> 11)) / double(int64_t(1) << 52) - 1;  // in -1 to 1
-    if (trial % 8 == 7) return std::copysign(std::numeric_limits<T>::min(), T(x));
-    return std::ldexp(T(x), trial % 2 ? int(state >> 40) % 8 : 0);
+    const T x = static_cast<T>(numbers.next());
+    if (trial % 8 == 7) return std::copysign(std::numeric_limits<T>::min(), x);
+    return std::ldexp(x, trial % 2 ? static_cast<int>(4 + 4 * numbers.next()) : 0);
   };
   bool alike[2] = {true, true};
   for (int trial = 0; trial < 32 && (alike[0] || alike[1]); ++trial) {

@@ -3,7 +3,6 @@
 #include "lazy/cpu/hypot.h"
 
 #include <algorithm>
-#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <immintrin.h>
 #endif
 
+#include "lazy/cpu/trial.h"
 #include "lazy/cpu/vectors.h"
 
 namespace lazyarray {
@@ -84,26 +84,15 @@ template <class T, class Vector>
 // Whether the loop has the bits of NumPy's, for sides of many lengths.
 template <class T>
 bool agrees(Loop loop, const Inner* numpys) {
-  constexpr npy_intp kTried = 512, size = sizeof(T);
-  T a[kTried], b[kTried], ours[kTried], theirs[kTried];
-  uint64_t state = 1;
-  auto next = [&] {  // Knuth's linear congruential generator, MMIX
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<T>(state >> 11) / static_cast<T>(uint64_t(1) << 53);
-  };
+  constexpr npy_intp kTried = 512, steps[] = {sizeof(T), sizeof(T), sizeof(T)};
+  T a[kTried], b[kTried];
+  TrialNumbers numbers;
   for (npy_intp i = 0; i < kTried; ++i) {
-    a[i] = std::ldexp(next() + 1, static_cast<int>(i % 41) - 20);
-    b[i] = std::ldexp(next() + 1, static_cast<int>(i % 7) - 3);
+    a[i] = std::ldexp(static_cast<T>(1.5 + numbers.next() / 2), static_cast<int>(i % 41) - 20);
+    b[i] = std::ldexp(static_cast<T>(1.5 + numbers.next() / 2), static_cast<int>(i % 7) - 3);
   }
-  std::fexcept_t before;
-  std::fegetexceptflag(&before, FE_ALL_EXCEPT);
-  const npy_intp steps[] = {size, size, size};
-  char* mine[] = {reinterpret_cast<char*>(a), reinterpret_cast<char*>(b), reinterpret_cast<char*>(ours)};
-  char* his[] = {mine[0], mine[1], reinterpret_cast<char*>(theirs)};
-  loop(mine, &kTried, steps, const_cast<Inner*>(numpys));
-  numpys->fn(his, &kTried, steps, numpys->data);
-  std::fesetexceptflag(&before, FE_ALL_EXCEPT);
-  return std::memcmp(ours, theirs, sizeof ours) == 0;
+  char* args[] = {reinterpret_cast<char*>(a), reinterpret_cast<char*>(b), nullptr};
+  return writes_the_same(loop, numpys, args, 2, kTried, steps, sizeof a);
 }
 #endif
 
