@@ -12,9 +12,9 @@
 
 namespace lazyarray {
 
-// Running sums, products, maxima or minima of lines side by side: `line` bytes from a line's first element to the next one's, `step` from
-// one of its elements to the next. NumPy's loop writes a number and reads it again to add to it, which takes it 3.8 ns;
-// kept in a register a sum takes 1.
+// Running sums, products, maxima or minima of lines side by side: `line` bytes from a line's first element to the next
+// one's, `step` from one of its elements to the next. NumPy's loop writes a number and reads it again to add to it, which
+// takes it 3.8 ns; kept in a register a sum takes 1.
 using Running = void (*)(const char* in, npy_intp in_line, npy_intp in_step, char* out, npy_intp out_line,
                          npy_intp out_step, npy_intp n, npy_intp lines);
 

@@ -3,8 +3,8 @@
 
 cdef extern from "ops/search.h" namespace "lazyarray" nogil:
     bint searched[T](const char*, npy_intp, const char*, npy_intp, bint, npy_intp*)
-    bint interpolated_at "lazyarray::interpolated"(const double*, npy_intp, const double*, const double*, npy_intp, double, double,
-                                                  double*)
+    bint interpolated_at "lazyarray::interpolated"(const double*, npy_intp, const double*, const double*, npy_intp,
+                                                  double, double, double*)
 
 
 cdef enum:
@@ -14,7 +14,10 @@ cdef enum:
 
 cdef bint searched_as(int number, const char* table, npy_intp n, const char* keys, npy_intp m, bint right,
                       npy_intp* places) noexcept nogil:
-    """Writes where each key belongs; false where the table isn't in order, or a key is no number. ``number``: NumPy's of the dtype."""
+    """Writes where each key belongs; false where the table isn't in order, or a key is no number.
+
+    ``number``: NumPy's of the dtype.
+    """
     if number == cnp.NPY_DOUBLE:
         return searched[double](table, n, keys, m, right, places)
     if number == cnp.NPY_FLOAT:

@@ -202,7 +202,8 @@ inline void twister_integers(void* state, uint64_t low, uint32_t range, uint64_t
 inline void twister_places(void* state, uint32_t last, int count, uint32_t* out) {
   twisting::in_blocks(state, [=](twisting::Block& block) IN_LINE { twisting::places(block, last, count, out); });
 }
-inline void twister_normals(void* state, twisting::Waiting* waiting, double first, double second, double* out, npy_intp n) {
+inline void twister_normals(void* state, twisting::Waiting* waiting, double first, double second, double* out,
+                            npy_intp n) {
   twisting::in_blocks(state, [=](twisting::Block& block) IN_LINE { twisting::normals(block, *waiting, first, second, out, n); });
 }
 #undef IN_LINE

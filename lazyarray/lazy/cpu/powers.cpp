@@ -35,9 +35,10 @@ struct Of<double> {
   static constexpr int second_turn = 15, third_turn = 61, second_parts = 512, third_parts = 32768;
   static constexpr int few_bits = 15, more_bits = 23, log_bits = 42, root_bits = 53;
   static constexpr double scale = 0x1.715474p+0, splits = 0x1.0000002p+27, whole = 0x1.8p45;
-  static constexpr double log[] = {-0x1.550472a9012d8p-4, 0x1.47fd462b6dee1p-3, -0x1.62e4346694107p-2, 0x1.9c3a6966457e8p-24};
-  static constexpr double power[] = {0x1.5d87fe78a6731p-10, 0x1.3b2ab6fba4e77p-7, 0x1.c6b08d704a0c0p-5, 0x1.ebfbdff82c58fp-3,
-                                     0x1.62e42fefa39efp-1};
+  static constexpr double log[] = {-0x1.550472a9012d8p-4, 0x1.47fd462b6dee1p-3, -0x1.62e4346694107p-2,
+                                   0x1.9c3a6966457e8p-24};
+  static constexpr double power[] = {0x1.5d87fe78a6731p-10, 0x1.3b2ab6fba4e77p-7, 0x1.c6b08d704a0c0p-5,
+                                     0x1.ebfbdff82c58fp-3, 0x1.62e42fefa39efp-1};
   // Bits of `whole` + x that are x in units of 1/128, and exponents for which they are enough.
   static constexpr int turns = 32, most = 1024;
 };
@@ -144,7 +145,8 @@ Tables<T> tables() {
   for (int k = 0; k <= Of<T>::firsts; ++k)
     t.first[k] = made(rounded(Of<T>::firsts / (Of<T>::firsts + double(k)), Of<T>::few_bits), 1, 2 * k >= Of<T>::firsts);
   for (int k = 0; k <= Of<T>::seconds; ++k)
-    t.second[k] = made(rounded(of_part(k, Of<T>::second_turn, Of<T>::second_parts, Of<T>::seconds), Of<T>::few_bits), 1, false);
+    t.second[k] = made(
+        rounded(of_part(k, Of<T>::second_turn, Of<T>::second_parts, Of<T>::seconds), Of<T>::few_bits), 1, false);
   for (int k = 0; k <= Of<T>::thirds; ++k)
     t.third[k] = made(
         rounded(Of<T>::scale * of_part(k, Of<T>::third_turn, Of<T>::third_parts, Of<T>::thirds), Of<T>::more_bits),
@@ -297,8 +299,8 @@ bool has_many_negatives(const char* in, npy_intp step, npy_intp n) {
 
 // Of at most kBlock numbers to the power of one.
 template <class T>
-[[gnu::target("avx2")]] void block_wide(const Tables<T>& t, const Inner* numpys, char* in, npy_intp step, char* power, char* out,
-                                        npy_intp out_step, npy_intp n) {
+[[gnu::target("avx2")]] void block_wide(const Tables<T>& t, const Inner* numpys, char* in, npy_intp step, char* power,
+                                        char* out, npy_intp out_step, npy_intp n) {
   constexpr int vectors = 2, together = vectors * kLanes<T>;  // of the vectors neither waits for the other
   T y, x[kBlock], found[kBlock], negatives[kBlock + together];
   std::memcpy(&y, power, sizeof y);

@@ -1,5 +1,5 @@
-// sin, cos and exp of complex numbers, several at once: the algorithm of glibc's since 2.28 (IBM's Accurate Mathematical Library without
-// its slow paths), as it is compiled for processors that fuse: what is fused there is fused here.
+// sin, cos and exp of complex numbers, several at once: the algorithm of glibc's since 2.28 (IBM's Accurate Mathematical
+// Library without its slow paths), as it is compiled for processors that fuse: what is fused there is fused here.
 //
 // A number is brought to within half of a quarter turn from zero, as a sum of two doubles. Its sine and cosine are those
 // of the nearest multiple of 1/128, from a table, and of what is left, by polynomials. The exponential of a complex
@@ -261,7 +261,8 @@ WIDE bool exponentials_of(const Node* nodes, Doubles real, Doubles imaginary, Do
   return true;
 }
 
-[[gnu::target("avx2,fma")]] void exponentials_wide(char** args, npy_intp const* dimensions, npy_intp const* steps, void* data) {
+[[gnu::target("avx2,fma")]] void exponentials_wide(char** args, npy_intp const* dimensions, npy_intp const* steps,
+                                                   void* data) {
   const Node* const nodes = table();
   const auto* numpys = static_cast<const Inner*>(data);
   constexpr npy_intp size = 2 * sizeof(double);
@@ -299,7 +300,7 @@ bool agrees(Loop loop, const Inner* numpys, bool complex) {
     else if (kind % 4 == 0) x[i] = number;
     else if (kind % 4 == 1) x[i] = 4 * number;
     else if (kind % 4 == 2) x[i] = std::ldexp(number, static_cast<int>(kind % 50) - 24);
-    else x[i] = static_cast<double>(kind - kTried / 4) * 0x1.921fb54442d18p-1 + std::ldexp(number, -static_cast<int>(kind % 30));
+    else x[i] = (kind - kTried / 4) * 0x1.921fb54442d18p-1 + std::ldexp(number, -static_cast<int>(kind % 30));
   }
   const npy_intp size = (complex ? 2 : 1) * sizeof(double), steps[] = {size, size};
   char* args[] = {reinterpret_cast<char*>(x), nullptr};
