@@ -538,6 +538,20 @@ def test_what_is_written_on_a_line_is_read_there():
     run(f, y * 5, y, np.arange(20.0))  # the tile that is compared shows nothing
 
 
+def test_what_a_line_is_copied_to_may_have_other_steps():
+    """The trial's own results lie in a row; they were written by the steps of the array."""
+
+    def f(m, x, y, z):
+        made = y / z
+        x.T[...] = made
+        return (made + 1).sum()
+
+    rng = np.random.default_rng(9)
+    for shape in ((4095, 7), (50, 60, 70)):
+        y, z = rng.random(shape) + 1, rng.random(shape) + 1
+        run(f, np.ones(shape[::-1]), y, z)
+
+
 def test_sums_into_what_is_read():
     """Rows' results where others' operands are."""
     rng = np.random.default_rng(8)

@@ -130,9 +130,10 @@ class Pass {
   void pieces(size_t chain, const Spot& spot, npy_intp begin, npy_intp length, char* const* ptrs,
               npy_intp const (*steps)[kAxes], F f) const;
   // Calls f(pointers, counts of the nest's loops, elements before) for all that a tile has: at once, but of a piece of a
-  // line first for what is left of a row, and last for what there is of another. `in_row`: see locate().
+  // line first for what is left of a row, and last for what there is of another. `in_row`: see locate(); `steps`: the loops'.
   template <class F>
-  void stretches(const Chain& chain, const Spot& spot, char* const* ptrs, uint64_t in_row, F f) const;
+  void stretches(const Chain& chain, const Spot& spot, char* const* ptrs, uint64_t in_row,
+                 npy_intp const (*steps)[kAxes], F f) const;
   // Whether the chain is done; if not, NumPy's loops can do it.
   bool compiled(size_t chain, const Pointers* begin, Spot& spot, Ahead& ahead);
   // A piece of a tree, in parts, cut where NumPy's sum cuts it: between them the next tile comes.

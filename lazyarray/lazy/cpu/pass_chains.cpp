@@ -80,7 +80,8 @@ uint64_t Pass::locate(size_t number, const Pointers* begin, Spot& spot, char** p
 }
 
 template <class F>
-void Pass::stretches(const Chain& chain, const Spot& spot, char* const* ptrs, uint64_t in_row, F f) const {
+void Pass::stretches(const Chain& chain, const Spot& spot, char* const* ptrs, uint64_t in_row,
+                     npy_intp const (*steps)[kAxes], F f) const {
   npy_intp counts[kAxes];
   if (!chain.line) {
     for (int a = 0; a < chain.nest.n; ++a) counts[a] = chain.nest.count(a, spot.length);
@@ -97,7 +98,7 @@ void Pass::stretches(const Chain& chain, const Spot& spot, char* const* ptrs, ui
     counts[0] = counts[1] < axes.shape[inner] ? 1 : std::min(axes.shape[inner - 1] - index[inner - 1], (spot.length - done) / counts[1]);
     for (size_t k = 0; k < chain.places.size(); ++k) {
       at[k] = ptrs[k];
-      if (in_row >> k & 1) at[k] += done * chain.nest.strides[k][1];
+      if (in_row >> k & 1) at[k] += done * steps[k][1];
       else
         for (int a = 0; a < axes.n; ++a) at[k] += index[a] * chain.places[k].outer[a];
     }
@@ -221,7 +222,7 @@ bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahe
   if (chain.sums == Sums::PIECES) {
     add_up(chain, loop, ptrs, spot.length, parts, ahead);
   } else if (chain.line) {
-    stretches(chain, spot, ptrs, in_row, [&](char* const* at, const npy_intp* counts, npy_intp) {
+    stretches(chain, spot, ptrs, in_row, chain.nest.strides, [&](char* const* at, const npy_intp* counts, npy_intp) {
       if (parts-- > 0) ahead.fetch();
       loop(at, counts, chain.nest.strides[0]);
     });
@@ -268,7 +269,7 @@ bool Pass::compiled(size_t number, const Pointers* begin, Spot& spot, Ahead& ahe
     const Loop copy = cast_loop(dtype, dtype);
     const int inner = chain.nest.n - 1;
     const npy_intp steps[2] = {chain.nest.strides[i][inner], chain.nest.strides[p.target][inner]};
-    stretches(chain, spot, ptrs, in_row, [&](char* const* places, const npy_intp* counts, npy_intp) {
+    stretches(chain, spot, ptrs, in_row, chain.nest.strides, [&](char* const* places, const npy_intp* counts, npy_intp) {
       const npy_intp length = p.sum ? 1 : counts[inner];  // a row has one
       const Block block = both(chain, counts, places[i], chain.nest.strides[i], places[p.target], chain.nest.strides[p.target]);
       each(block, inner, [&](char* const* at, const npy_intp*) {
@@ -328,7 +329,8 @@ bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
   if (!chains_[number].turned.empty())
     pieces(number, spot, 0, spot.length, ptrs, steps, [&](char* const* at, const npy_intp* few) { loop(at, few, steps[0]); });
   else
-    stretches(chain, spot, ptrs, in_row, [&](char* const* at, const npy_intp* few, npy_intp) { loop(at, few, steps[0]); });
+    stretches(chain, spot, ptrs, in_row, steps,
+              [&](char* const* at, const npy_intp* few, npy_intp) { loop(at, few, steps[0]); });
   const int raised = take_flags(false);
   // What it raises makes NumPy's loops run again, which tell; so it may raise more than they, not less.
   bool same = true;
@@ -340,7 +342,7 @@ bool Pass::tried(size_t number, const Pointers* begin, Spot& spot, int* flags) {
   }
   char* found[kPlaces];
   in_row = locate(number, begin, spot, found);
-  stretches(chain, spot, found, in_row, [&](char* const* at, const npy_intp* few, npy_intp done) {
+  stretches(chain, spot, found, in_row, chain.nest.strides, [&](char* const* at, const npy_intp* few, npy_intp done) {
     for (int i = 0; i < chain.operands; ++i) {
       const Place& p = chain.places[i];
       if (!p.written) continue;
