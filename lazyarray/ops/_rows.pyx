@@ -184,6 +184,7 @@ cdef extern from "ops/mended.h" namespace "lazyarray":
     int kExpm1, kNegative, kScalarPower, kScalarProduct, kScalarMagnitude, kHypot, kSine, kCosine, kExp, kPower
     int kFmod, kRemainder, kFloorDivide, kDivmod
     void mend(Kernel*, int, char, char, int)
+    void put_before(Kernel*, Loop)
     void mend_remainder(Kernel*, const Kernel*, char, int)
 
 # Which of NumPy's loops are mended, for rows.

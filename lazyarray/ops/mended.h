@@ -122,13 +122,13 @@ void mend_complex_scalars(Kernel* k, bool product, bool is_double) {
   k->code = nullptr;
 }
 
-// Those of remainders and whole quotients are slow (lazy/cpu/quotients.h).
+// A loop that has NumPy's at hand, if there is one: of remainders and whole quotients (lazy/cpu/quotients.h), and of sums
+// (lazy/cpu/pairwise.h).
 template <class Kernel>
-void mend_quotient(Kernel* k, Quotient what, char dtype) {
-  if (const Loop loop = quotient_loop(what, dtype)) {
-    k->data = new Inner{k->fn, k->data};
-    k->fn = loop;
-  }
+void put_before(Kernel* k, Loop loop) {
+  if (!loop) return;
+  k->data = new Inner{k->fn, k->data};
+  k->fn = loop;
 }
 
 // `quotient` is the kernel of the same integers' quotients.
@@ -173,7 +173,7 @@ void mend(Kernel* k, int mended, char kind, char dtype, int size) {
     mend_calls(k, 2, [mended](const Inner* numpys) { return sine_loop(mended == kCosine, numpys); });
   if (mended == kExp && dtype == 'D') mend_calls(k, 5, exponential_loop);
   if (mended == kPower) mend_calls(k, k->cost, [dtype](const Inner* numpys) { return power_loop(dtype, numpys); });
-  if (mended >= kFmod) mend_quotient(k, Quotient(mended - kFmod), dtype);
+  if (mended >= kFmod) put_before(k, quotient_loop(Quotient(mended - kFmod), dtype));
   if (mended == kNegative && (kind == 'i' || kind == 'u' || kind == 'f')) mend_negative(k, kind, size);
 }
 

@@ -5,7 +5,7 @@ cdef extern from "lazy/cpu/rows.h" namespace "lazyarray" nogil:
     RowsLoop rows_loop(int)
 
 cdef extern from "lazy/cpu/pairwise.h" namespace "lazyarray" nogil:
-    Loop pairwise_loop(int, Loop)
+    Loop pairwise_loop(int)
 
 cdef extern from "lazy/cpu/narrow_sums.h" namespace "lazyarray" nogil:
     Loop narrow_sum(int)
@@ -86,7 +86,7 @@ cdef class Reduction(Row):
         if tt.char != "?" and (source == target or st.kind in "biu" and tt.kind in "iu"):
             k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (tt, tt, tt))
             if self.pairwise:
-                k.fn = pairwise_loop(dtype_code(tt), k.fn)
+                put_before(k, pairwise_loop(dtype_code(tt)))
             k.checks_flags = tt.kind in "fc"
             k.starts_with_first = self.first
             k.any_order = tt.kind in "iu" or not self.pairwise and tt.char in "fd"

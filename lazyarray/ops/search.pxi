@@ -74,7 +74,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     cdef cnp.ndarray places, points, values, found
     cdef npy_intp m, n
     cdef bint done
-    if period is None and is_table(xp, x) and is_table(fp, x) and xp.dtype == np.float64 and fp.dtype == np.float64 \
+    if period is None and is_table(xp, x) and is_table(fp, x) and xp.dtype == np.float64 \
             and len(xp) == len(fp) and (left is None or type(left) is float) and (right is None or type(right) is float):
         places, points, values = x, xp, fp
         n, m = cnp.PyArray_SIZE(points), cnp.PyArray_SIZE(places)

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "lazy/numpy.h"
+#include "lazy/processor.h"
 
 namespace lazyarray {
 
@@ -178,15 +179,16 @@ template <class F>
   Block block(t);
   f(block);
 }
+#else
+template <class F>
+void in_blocks_wide(Twister& t, F f) {
+  in_blocks_plain(t, f);
+}
 #endif
 template <class F>
 void in_blocks(void* state, F f) {
   Twister& t = *static_cast<Twister*>(state);
-#if defined(__x86_64__)
-  static const bool wide = __builtin_cpu_supports("avx2");
-  if (wide) return in_blocks_wide(t, f);
-#endif
-  in_blocks_plain(t, f);
+  has_avx2() ? in_blocks_wide(t, f) : in_blocks_plain(t, f);
 }
 #undef WIDE
 

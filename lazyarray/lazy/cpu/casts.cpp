@@ -13,7 +13,7 @@
 #include <immintrin.h>
 #endif
 
-#include "lazy/cpu/lines.h"
+#include "lazy/processor.h"
 
 extern "C" {  // libnpymath's
 npy_half npy_float_to_half(float);
@@ -292,9 +292,9 @@ bool cast_contiguous(const char* in, char* out, npy_intp n) {
     npy_intp done = 0;
 #if defined(__x86_64__)
     if constexpr (widens<From, To>)
-        if (lines::has_wide()) done = widen_wide(reinterpret_cast<const long*>(in), y, n);
+        if (has_avx2()) done = widen_wide(reinterpret_cast<const long*>(in), y, n);
     if constexpr (truncates_wide<From, To>)
-        if (lines::has_wide()) done = truncate_wide(x, reinterpret_cast<int32_t*>(out), n);
+        if (has_avx2()) done = truncate_wide(x, reinterpret_cast<int32_t*>(out), n);
 #endif
     // Not __restrict: an in-place cast has in == out. Its items are of one size, so no iteration
     // touches what another one does, and ivdep says just that.

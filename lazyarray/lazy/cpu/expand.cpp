@@ -1,7 +1,7 @@
 // Expand: broadcast operands of short rows, written out for a tile.
 #include "lazy/cpu/expand.h"
 
-#include "lazy/cpu/lines.h"
+#include "lazy/processor.h"
 
 namespace lazyarray {
 
@@ -60,7 +60,7 @@ constexpr auto repeat_wide = repeat_plain<T>;
 
 template <class T>
 auto best_repeat() {
-  return lines::has_wide() ? repeat_wide<T> : repeat_plain<T>;
+  return has_avx2() ? repeat_wide<T> : repeat_plain<T>;
 }
 
 // Copies elements of T, over loops; what is written lies one after the other.

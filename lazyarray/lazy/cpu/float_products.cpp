@@ -21,6 +21,7 @@
 
 #include "lazy/cpu/trial.h"
 #include "lazy/dtype.h"
+#include "lazy/processor.h"
 
 namespace lazyarray {
 namespace {
@@ -28,17 +29,11 @@ namespace {
 constexpr npy_intp kMost = 12;  // rows and columns: from there on BLAS's kernels are worth their call
 constexpr int kLayouts = 16;
 
-bool fuses() {
 #if defined(__x86_64__)
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return has;
-#else
-  return true;
-#endif
-}
-#if defined(__x86_64__)
+bool fuses() { return has_fma(); }
 #define FUSED [[gnu::target("avx2,fma")]]
 #else
+bool fuses() { return true; }
 #define FUSED
 #endif
 

@@ -1,7 +1,7 @@
 // gather: elements or rows of an array picked by integer indices. NumPy has no loop for it.
 #include "lazy/cpu/gather.h"
 
-#include "lazy/cpu/lines.h"
+#include "lazy/processor.h"
 
 namespace lazyarray {
 
@@ -21,7 +21,7 @@ void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp block, 
 }
 
 bool in_bounds(const char* index, npy_intp m, npy_intp n) {
-  static const bool wide = lines::has_wide();
+  static const bool wide = has_avx2();
   return wide ? bounded_wide(index, m, n) : bounded(index, m, n);
 }
 

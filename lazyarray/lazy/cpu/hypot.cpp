@@ -6,12 +6,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 #include "lazy/cpu/trial.h"
 #include "lazy/cpu/vectors.h"
+#include "lazy/processor.h"
 
 namespace lazyarray {
 namespace {
@@ -20,25 +18,17 @@ namespace {
 // No fused multiply-adds, which compilers would use if they could.
 #define WIDE [[gnu::target("avx2"), gnu::always_inline]] inline
 
-typedef double Doubles __attribute__((vector_size(32)));
-typedef int64_t Bits __attribute__((vector_size(32)));
 typedef float Singles __attribute__((vector_size(16)));
 typedef int32_t SingleBits __attribute__((vector_size(16)));
-constexpr npy_intp kLanes = 4;
 constexpr int64_t kPositive = INT64_MAX, kOne = int64_t(1) << 52;  // of exponents
 // Squares of numbers from 2^-459 to 2^511 neither overflow nor underflow. A side of 2^-400 is much longer than one below.
 constexpr int64_t kLeast = (1023 - 459) * kOne, kMost = (1023 + 511) * kOne, kLong = (1023 - 400) * kOne;
-
-WIDE Doubles either(Doubles yes, Doubles no, Bits which) {
-  return _mm256_blendv_pd(no, yes, reinterpret_cast<Doubles>(which));
-}
-WIDE bool all(Bits which) { return _mm256_movemask_pd(reinterpret_cast<Doubles>(which)) == 15; }
 
 // False if the C library had better do it. By integers, as comparisons of NaNs raise flags.
 WIDE bool hypot_of(Doubles a, Doubles b, Doubles* to) {
   const Bits x = reinterpret_cast<Bits>(a) & kPositive, y = reinterpret_cast<Bits>(b) & kPositive, less = x < y;
   const Bits longer = less ? y : x, shorter = less ? x : y;
-  if (!all((longer < kMost) & ((shorter >= kLeast) | (longer >= kLong) | (longer == 0)))) return false;
+  if (lanes((longer >= kMost) | ((shorter < kLeast) & (longer < kLong) & (longer != 0)))) return false;
   const Doubles p = reinterpret_cast<Doubles>(longer), q = reinterpret_cast<Doubles>(shorter);
   const Bits flat = q <= p * 0x1p-54;
   const Doubles one = {1, 1, 1, 1}, ax = either(one, p, flat), ay = either(one, q, flat);
@@ -100,7 +90,7 @@ bool agrees(Loop loop, const Inner* numpys) {
 
 Loop hypot_loop(char dtype, const Inner* numpys) {
 #if defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx2")) return nullptr;
+  if (!has_avx2()) return nullptr;
   if (dtype == 'd' && agrees<double>(hypots_wide<double, Doubles>, numpys)) return hypots_wide<double, Doubles>;
   if (dtype == 'f' && agrees<float>(hypots_wide<float, Singles>, numpys)) return hypots_wide<float, Singles>;
 #endif

@@ -2,8 +2,9 @@
 // enter as 30 elements to add; a stencil on a small grid is all such rows. One IEEE operation, or one for
 // each part of a complex number, has the same bits whoever does it (but for which of two NaNs it hands on).
 #pragma once
-#include "lazy/loop.h"
 #include "lazy/dtype.h"
+#include "lazy/loop.h"
+#include "lazy/processor.h"
 
 namespace lazyarray {
 
@@ -56,18 +57,16 @@ template <class T, class Op, bool a, bool b>
 [[gnu::target("avx2")]] void wide(char* const* p, npy_intp n, npy_intp rows, const npy_intp* outer) {
   body<T, Op, a, b>(p, n, rows, outer);
 }
-inline bool has_wide() { return __builtin_cpu_supports("avx2"); }
 #else
 template <class T, class Op, bool a, bool b>
 constexpr LineLoop wide = plain<T, Op, a, b>;
-inline bool has_wide() { return false; }
 #endif
 
 template <class T, class Op>
 const LineLoops* table() {
   static const LineLoops narrow = {plain<T, Op, true, true>, plain<T, Op, true, false>, plain<T, Op, false, true>};
   static const LineLoops vectors = {wide<T, Op, true, true>, wide<T, Op, true, false>, wide<T, Op, false, true>};
-  return has_wide() ? &vectors : &narrow;
+  return has_avx2() ? &vectors : &narrow;
 }
 
 template <class T>

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include "lazy/cpu/lines.h"
 #include "lazy/cpu/rows.h"
 #include "lazy/dtype.h"
+#include "lazy/processor.h"
 
 namespace lazyarray {
 namespace {
@@ -105,7 +105,7 @@ namespace wide = plain;
 
 template <class T>
 void loop(char** args, npy_intp const* dimensions, npy_intp const* steps, void*) {
-  static const auto best = lines::has_wide() ? wide::sum<T> : plain::sum<T>;
+  static const auto best = has_avx2() ? wide::sum<T> : plain::sum<T>;
   const npy_intp n = dimensions[0];
   const char *a = args[0], *b = args[1];
   char* to = args[2];
@@ -148,7 +148,7 @@ Loop narrow_sum(int dtype) {
 
 RowsLoop narrow_rows(int dtype) {
   return of_dtype(dtype, [](auto item) -> RowsLoop {
-    return lines::has_wide() ? wide::rows<decltype(item)> : plain::rows<decltype(item)>;
+    return has_avx2() ? wide::rows<decltype(item)> : plain::rows<decltype(item)>;
   });
 }
 

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "lazy/cpu/lines.h"
 #include "lazy/dtype.h"
+#include "lazy/processor.h"
 
 namespace lazyarray {
 namespace {
@@ -50,7 +50,6 @@ template <class T, int bytes, class F>
   return sum;
 }
 
-template <class T>
 struct Itself {
   template <class X>
   [[gnu::always_inline]] inline X operator()(X x) const { return x; }
@@ -81,7 +80,7 @@ template <class T, class F>
 constexpr Leaf<T, F> leaf_wide = leaf_plain<T, F>;
 #endif
 template <class T, class F>
-const Leaf<T, F> best_leaf = lines::has_wide() ? leaf_wide<T, F> : leaf_plain<T, F>;
+const Leaf<T, F> best_leaf = has_avx2() ? leaf_wide<T, F> : leaf_plain<T, F>;
 
 template <class T, class F>
 T sum_of(const T* from, npy_intp n, F f) {
@@ -102,20 +101,12 @@ void row_sum(const char* from, char* to, npy_intp n) {
 }
 
 template <class T>
-Loop numpys_loop = nullptr;  // written once, with the GIL, before any kernel has the one below
-
-template <class T>
 void add_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, void* data) {
+  const auto* numpys = static_cast<const Inner*>(data);
   if (args[0] != args[2] || steps[0] || steps[2] || steps[1] != sizeof(T))
-    return numpys_loop<T>(args, dimensions, steps, data);
+    return numpys->fn(args, dimensions, steps, numpys->data);
   T* to = reinterpret_cast<T*>(args[2]);
   *to += pairwise_sum(reinterpret_cast<const T*>(args[1]), dimensions[0]);
-}
-
-template <class T>
-Loop loop_beside(Loop numpys) {
-  numpys_loop<T> = numpys;
-  return add_loop<T>;
 }
 
 }  // namespace
@@ -142,7 +133,7 @@ void pairwise_leaves(npy_intp start, npy_intp n, npy_intp most, bool complex,
 
 template <class T>
 T pairwise_sum(const T* from, npy_intp n) {
-  return sum_of(from, n, Itself<T>());
+  return sum_of(from, n, Itself());
 }
 template float pairwise_sum(const float*, npy_intp);
 template double pairwise_sum(const double*, npy_intp);
@@ -164,8 +155,6 @@ RowSum row_sum_of(int dtype) {
   return dtype == f8 ? row_sum<double> : dtype == f4 ? row_sum<float> : nullptr;
 }
 
-Loop pairwise_loop(int dtype, Loop numpys) {
-  return dtype == f8 ? loop_beside<double>(numpys) : dtype == f4 ? loop_beside<float>(numpys) : numpys;
-}
+Loop pairwise_loop(int dtype) { return dtype == f8 ? add_loop<double> : dtype == f4 ? add_loop<float> : nullptr; }
 
 }  // namespace lazyarray

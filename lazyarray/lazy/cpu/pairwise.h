@@ -16,9 +16,8 @@ void pairwise_leaves(npy_intp start, npy_intp n, npy_intp most, bool complex,
 
 // What writes the sum of n numbers that lie one after the other, as NumPy adds a row to zero; null but for f4 and f8.
 RowSum row_sum_of(int dtype);
-// The same as a loop of `add` whose result is its first operand. All else it leaves to `numpys`, as it does all of other
-// dtypes.
-Loop pairwise_loop(int dtype, Loop numpys);
+// The same as a loop of `add` whose result is its first operand. Its data are NumPy's loop, an Inner, which has all else.
+Loop pairwise_loop(int dtype);
 
 // The sum of n numbers, float or double, that lie one after the other.
 template <class T>

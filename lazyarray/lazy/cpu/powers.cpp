@@ -15,6 +15,8 @@
 #include <type_traits>
 
 #include "lazy/cpu/trial.h"
+#include "lazy/processor.h"
+
 namespace lazyarray {
 namespace {
 
@@ -392,7 +394,7 @@ bool agrees(Loop loop, const Inner* numpys) {
 
 Loop power_loop(char dtype, const Inner* numpys) {
 #if defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx2")) return nullptr;
+  if (!has_avx2()) return nullptr;
   if (dtype == 'd' && agrees<double>(powers<double>, numpys)) return powers<double>;
   if (dtype == 'f' && agrees<float>(powers<float>, numpys)) return powers<float>;
 #endif

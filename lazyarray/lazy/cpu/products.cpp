@@ -13,8 +13,8 @@
 #include <new>
 #include <type_traits>
 
-#include "lazy/cpu/lines.h"
 #include "lazy/dtype.h"
+#include "lazy/processor.h"
 
 extern "C" {
 npy_half npy_float_to_half(float);
@@ -24,7 +24,8 @@ float npy_half_to_float(npy_half);
 namespace lazyarray {
 namespace {
 
-// How an element is read, summed up, and written; and whether a sum may be final before all is added. Integers wrap around, so unsigned ones stand for them.
+// How an element is read, summed up, and written; and whether a sum may be final before all is added. Integers wrap
+// around, so unsigned ones stand for them.
 template <class T, class S>
 struct Wrapping {
   static constexpr bool kEnds = false;
@@ -129,10 +130,6 @@ template <class Of, npy_intp rows>
     const typename Of::Sum* left, const typename Of::Sum* right, npy_intp k, typename Of::Sum (*to)[kColumns<Of>]) {
   tile<Of, rows>(left, right, k, to);
 }
-bool has_widest() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl");
-}
 #endif
 
 template <class Of>
@@ -140,8 +137,8 @@ using Tile = void (*)(const typename Of::Sum*, const typename Of::Sum*, npy_intp
 template <class Of, npy_intp rows>
 Tile<Of> best() {
 #if defined(__x86_64__)
-  if (has_widest()) return tile_widest<Of, rows>;
-  if (lines::has_wide()) return tile_wide<Of, rows>;
+  if (has_avx512()) return tile_widest<Of, rows>;
+  if (has_avx2()) return tile_wide<Of, rows>;
 #endif
   return tile_plain<Of, rows>;
 }
@@ -234,8 +231,8 @@ using ByVector = void (*)(const typename Of::Sum*, const Matrix&, const Matrix&,
 template <class Of>
 ByVector<Of> best_vector() {
 #if defined(__x86_64__)
-  if (has_widest()) return vector_widest<Of>;
-  if (lines::has_wide()) return vector_wide<Of>;
+  if (has_avx512()) return vector_widest<Of>;
+  if (has_avx2()) return vector_wide<Of>;
 #endif
   return vector_plain<Of>;
 }

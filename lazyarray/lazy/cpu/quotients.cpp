@@ -5,19 +5,15 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 #include "lazy/cpu/vectors.h"
+#include "lazy/processor.h"
 
 namespace lazyarray {
 namespace {
 
 #if defined(__x86_64__)
 #define WIDE [[gnu::target("avx2,fma"), gnu::always_inline]] inline
-
-bool has_fma() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
 WIDE __m256d whole(__m256d x) { return _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
 WIDE __m256 whole(__m256 x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }

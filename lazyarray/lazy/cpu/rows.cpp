@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "lazy/cpu/lines.h"
 #include "lazy/dtype.h"
+#include "lazy/processor.h"
 
 namespace lazyarray {
 namespace {
@@ -27,7 +27,7 @@ constexpr RowsLoop wide = plain<T, parts>;
 
 template <class T, int parts = 1>
 RowsLoop best() {
-  return lines::has_wide() ? wide<T, parts> : plain<T, parts>;
+  return has_avx2() ? wide<T, parts> : plain<T, parts>;
 }
 
 }  // namespace

@@ -12,12 +12,10 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 #include "lazy/cpu/trial.h"
 #include "lazy/cpu/vectors.h"
+#include "lazy/processor.h"
 
 namespace lazyarray {
 namespace {
@@ -25,9 +23,6 @@ namespace {
 #if defined(__x86_64__)
 #define WIDE [[gnu::target("avx2,fma"), gnu::always_inline]] inline
 
-typedef double Doubles __attribute__((vector_size(32)));
-typedef int64_t Bits __attribute__((vector_size(32)));
-constexpr npy_intp kLanes = 4;
 constexpr int64_t kSign = std::numeric_limits<int64_t>::min();
 
 // Of a multiple of 1/128: the nearest doubles, and what they lack.
@@ -79,15 +74,13 @@ WIDE Doubles fused_off(Doubles a, Doubles b, Doubles c) { return _mm256_fnmadd_p
 WIDE Doubles fused_less(Doubles a, Doubles b, Doubles c) { return _mm256_fmsub_pd(a, b, c); }  // a * b - c
 WIDE Doubles of(Bits x) { return reinterpret_cast<Doubles>(x); }
 WIDE Bits of(Doubles x) { return reinterpret_cast<Bits>(x); }
-WIDE Doubles either(Doubles yes, Doubles no, Bits which) { return _mm256_blendv_pd(no, yes, of(which)); }
-WIDE int lanes(Bits which) { return _mm256_movemask_pd(of(which)); }
 
 // first + rest, behind so many quarter turns.
 struct Angle {
   Doubles first, rest;
   Bits turns;
 };
-WIDE Bits either(Bits yes, Bits no, Bits which) { return of(either(of(yes), of(no), which)); }
+using lazyarray::either;
 WIDE Angle either(const Angle& yes, const Angle& no, Bits which) {
   return {either(yes.first, no.first, which), either(yes.rest, no.rest, which), either(yes.turns, no.turns, which)};
 }
@@ -174,21 +167,30 @@ WIDE Doubles sine_of(const Angle& angle, const Near& at) {
 }
 WIDE Doubles negated(Doubles x, Bits turns) { return of(of(x) ^ ((turns & 2) << 62)); }
 
+// x near zero, with the sine's turns. The cosine's are others.
+template <bool whole>
+WIDE Angle brought_near(Doubles x, Bits size, Bits* cosines_turns) {
+  Angle angle = {x, Doubles{}, Bits{}};
+  *cosines_turns = Bits{} + 1;
+  if (lanes(size >= kFar)) {
+    angle = either(lacking<whole>(x), angle, size >= kFar);
+    *cosines_turns = either(Bits{}, *cosines_turns, size >= kFar);
+    if (lanes(size >= kFarther)) {
+      const Angle back = turned_back(x);
+      angle = either(back, angle, size >= kFarther);
+      *cosines_turns = either(back.turns + 1, *cosines_turns, size >= kFarther);
+    }
+  }
+  return angle;
+}
+
 template <bool cosine>
 WIDE bool sines_of(const Node* table, Doubles x, Doubles* to) {
   const Bits size = of(x) & ~kSign;
   if (left_alone(size)) return false;
-  Angle angle = {x, Doubles{}, Bits{} + cosine};
-  if (lanes(size >= kFar)) {
-    Angle other = lacking<cosine>(x);
-    if (cosine) other.turns = Bits{};
-    angle = either(other, angle, size >= kFar);
-    if (lanes(size >= kFarther)) {
-      other = turned_back(x);
-      other.turns += cosine;
-      angle = either(other, angle, size >= kFarther);
-    }
-  }
+  Bits cosines_turns;
+  Angle angle = brought_near<cosine>(x, size, &cosines_turns);
+  if (cosine) angle.turns = cosines_turns;
   const Near at = near(table, angle);
   const Bits odd = (angle.turns & 1) != 0;
   Doubles found = {};
@@ -201,16 +203,8 @@ WIDE bool sines_of(const Node* table, Doubles x, Doubles* to) {
 WIDE bool sine_and_cosine(const Node* table, Doubles x, Doubles* sine, Doubles* cosine) {
   const Bits size = of(x) & ~kSign;
   if (left_alone(size)) return false;
-  Angle angle = {x, Doubles{}, Bits{}};
-  Bits turns = Bits{} + 1;  // the cosine's
-  if (lanes(size >= kFar)) {
-    angle = either(lacking<true>(x), angle, size >= kFar);
-    turns = either(Bits{}, turns, size >= kFar);
-    if (lanes(size >= kFarther)) {
-      angle = either(turned_back(x), angle, size >= kFarther);
-      turns = either(angle.turns + 1, turns, size >= kFarther);
-    }
-  }
+  Bits turns;  // the cosine's
+  const Angle angle = brought_near<true>(x, size, &turns);
   const Near at = near(table, angle);
   const Doubles s = sine_of(angle, at), c = cosine_from(at.node, at.left, at.rest);
   *sine = negated(either(c, s, (angle.turns & 1) != 0), angle.turns);
@@ -308,7 +302,7 @@ bool agrees(Loop loop, const Inner* numpys, bool complex) {
 }
 
 Loop tried(Loop loop, const Inner* numpys, bool complex) {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return nullptr;
+  if (!has_fma()) return nullptr;
   return agrees(loop, numpys, complex) ? loop : nullptr;
 }
 #else
