@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray import engine
 from lazyarray.lazy._lazy import _set_policy
+
+from .fusing import SMALL, figures
 
 pytestmark = pytest.mark.host  # a GPU's kernels raise no flags
 
@@ -221,3 +224,19 @@ def test_an_errstate_is_its_threads(monkeypatch):
         (one / one).wait_to_read()
     thread.join()
     assert over.is_set() and raised.is_set()
+
+
+def test_a_flag_of_the_other_unit_is_its_ops_alone():
+    """What fmod raises in the x87 unit was told of the next op that may raise flags there, too."""
+
+    def told(xp, x):
+        with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn"):
+            warnings.simplefilter("always")
+            kept = xp.exp(x % 0.0)
+            la.waitall()
+            del kept
+        return [str(w.message) for w in caught]
+
+    x = np.full(5000, 2.0)
+    with figures(**SMALL), engine.bulk(1 << 20):
+        assert told(la, la.array(x)) == told(np, x) == ["invalid value encountered in remainder"]

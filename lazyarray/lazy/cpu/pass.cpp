@@ -225,10 +225,10 @@ void Pass::step(size_t m, const Pointers* begin, Spot& spot, int* flags) {
     case Member::LINE: line(m, member, at, spot); break;
     case Member::NOTHING: break;
   }
-  // Read after each loop: many of them clear what was raised before.
-  const Kernel& kernel = *instrs_[m]->kernel;
-  if (const int f = take_flags(kernel.long_double))
-    if (kernel.checks_flags) flags[m] |= f;
+  // Read after each loop: many of them clear what was raised before. In both units, if that is done at all: what the C
+  // library's fmod leaves in the x87 one is not the next instruction's.
+  if (const int f = take_flags(plan_.long_double))
+    if (instrs_[m]->kernel->checks_flags) flags[m] |= f;
 }
 
 void Pass::walk(size_t m, const Member& member, const Pointers& begin, npy_intp start, npy_intp length,
