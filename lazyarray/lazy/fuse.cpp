@@ -226,9 +226,9 @@ int Fuser::fuse(Instr* in, Device device) {
   return target;
 }
 
-// The bytes of an operand lie between; all of the memory, if the instruction may look anywhere.
+// The bytes of an operand lie between; all of the memory, if the instruction may look or write anywhere.
 static void extent_of(Instr& in, int k, npy_intp& low, npy_intp& high) {
-  if (!in.reads_all(k)) return span_of(in, k).extent(low, high);
+  if (!in.touches_all(k)) return span_of(in, k).extent(low, high);
   low = 0;
   high = static_cast<npy_intp>(in.ops[k].chunk->nbytes);
 }
@@ -251,7 +251,7 @@ bool Fuser::conflicts(Instr* in, int stage) {
       if (entry.open || (open && in->writes(k))) return true;
       if (low >= entry.high || entry.low >= high) continue;  // as most rows of one array
       const Span a = span_of(*entry.in, entry.op);
-      if (entry.in->reads_all(entry.op) || in->reads_all(k)) return true;
+      if (entry.in->touches_all(entry.op) || in->touches_all(k)) return true;
       if (!same_walk(a, mine) && may_overlap(a, mine)) return true;
     }
   }
@@ -275,7 +275,7 @@ Fuser::Entry* Fuser::entry_like(Instr& in, int k, int stage, int most) {
   for (int e = entries_of(in.ops[k].chunk); e >= 0 && looked < most; e = entries_[e].next, ++looked) {
     Entry& entry = entries_[e];
     if (!entry.uses || resolve(entry.stage) != stage || entry.open || (in.writes(k) && !entry.written)) continue;
-    if (entry.in->reads_all(entry.op) == in.reads_all(k) && same_walk(span_of(*entry.in, entry.op), mine)) return &entry;
+    if (entry.in->touches_all(entry.op) == in.touches_all(k) && same_walk(span_of(*entry.in, entry.op), mine)) return &entry;
   }
   return nullptr;
 }

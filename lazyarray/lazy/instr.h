@@ -171,8 +171,9 @@ struct Instr {
   npy_intp last() { return shape()[ndim - 1]; }
   // Whether its operands but the source lie together in the order of the axes, so that any part of that line is a tile.
   bool in_line() const { return kernel->kind == Kernel::ROLL || kernel->kind == Kernel::PICK; }
-  // Whether it reads an operand at other places than it writes, and so all of it for a part of its output.
-  bool reads_all(int op) const { return in_line() && op == 0; }
+  // Whether it may touch all of an operand's memory for a part of its output, and not what the iteration axes say alone: it
+  // reads it at other places than it writes, or is no loop over elements (whose axes are some of its own, or none).
+  bool touches_all(int op) const { return kernel->kind > Kernel::REDUCE || (in_line() && op == 0); }
   // Whether it is a TRANSFER into the host's memory.
   bool fetches() const { return kernel->kind == Kernel::TRANSFER && ops[1].chunk->device.on_host(); }
   // A copy between devices runs where it writes, but for these.

@@ -73,7 +73,7 @@ int Fuser::later_reader_of(Instr& in) {
       if (entry.in != &in || entry.uses > 1) return -1;
       continue;
     }
-    if (s == from || (to >= 0 && s != to) || entry.in->reads_all(entry.op)) return -1;
+    if (s == from || (to >= 0 && s != to) || entry.in->touches_all(entry.op)) return -1;
     if (!same_walk(span_of(*entry.in, entry.op), mine)) return -1;
     to = s;
   }
@@ -137,10 +137,11 @@ bool Fuser::look(Instr& in, int k, int from, int to, Met& met) {
       continue;
     }
     if (++looked > kLooked) return false;
-    const bool all = entry.in->reads_all(entry.op);
+    const bool all = entry.in->touches_all(entry.op);
     const bool alike = !all && same_walk(span_of(*entry.in, entry.op), mine);
     if (entry.written) {
-      const bool meets = low < entry.high && entry.low < high && (alike || may_overlap(span_of(*entry.in, entry.op), mine));
+      const bool meets = low < entry.high && entry.low < high &&
+                         (all || alike || may_overlap(span_of(*entry.in, entry.op), mine));
       if (s == from && meets && entry.last_write > in.index) return false;
       if (s > from && s < to && meets) return false;
       if (s == to && (entry.open || (meets && !alike))) return false;

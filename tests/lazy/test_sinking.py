@@ -290,6 +290,76 @@ def function(text, m):
     return env["program"]
 
 
+def sorts(m, x, i):
+    x.sort()
+
+
+def sorts_rows(m, x, i):
+    x.reshape(-1, 50)[:, 3:].sort(axis=1)
+
+
+def adds_where(m, x, i):
+    m.add(x, 1, out=x, where=x > 0.5)
+
+
+def adds_unsafely(m, x, i):
+    m.add(x, 1, out=x, casting="unsafe")
+
+
+def stores(m, x, i):
+    x[i] = 7
+
+
+def sums_up(m, x, i):
+    m.cumsum(x, out=x)
+
+
+def multiplies(m, x, i):
+    rows = x.reshape(-1, 50)
+    m.matmul(rows[:50, :50].copy(), rows[:50, :50].copy(), out=rows[-50:])
+
+
+def stores_by_masks(m, x, i):
+    x[x > 0.5] = m.arange(float(len(x)))[x > 0.5]
+
+
+def fills(m, x, i):
+    m.put(x, i, 9)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [sorts, sorts_rows, adds_where, adds_unsafely, stores, sums_up, multiplies, stores_by_masks,
+     fills],
+)  # fmt: skip
+def test_what_is_written_in_between_by_no_loop_over_elements(write):
+    """Their iteration axes say nothing of what they write: the array was read after the write."""
+
+    def shifted(m, x, i):
+        made = x[1:] * 2
+        write(m, x, i)
+        return made + x[1:]
+
+    def of_columns(m, x, i):
+        rows = x.reshape(-1, 50)
+        made = rows[:, 1:] * 2
+        write(m, x, i)
+        return made + rows[:, 1:]
+
+    def backwards(m, x, i):
+        made = x[::-1] * 2
+        made = made[:-1] + 1
+        write(m, x, i)
+        return made * x[:-1]
+
+    x = np.random.default_rng(4).random(50_000)
+    i = np.arange(len(x) // 2) * 2 + 1
+    for program in (shifted, of_columns, backwards):
+        both(program, x, i)
+        with figures(**SMALL):
+            both(program, x, i)
+
+
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     programs(), st.sampled_from([(6, 10), (5, 33), (40, 4), (3, 300)]), st.booleans(), st.booleans()
