@@ -9,8 +9,8 @@ import pytest
 
 import lazyarray as la
 
-from .fuzz import lengths, oracle, shrink, worker, writing
-from .fuzz.programs import Failed, Input, Program
+from .fuzz import lengths, oracle, passes, shrink, worker, writing
+from .fuzz.programs import PASSES, Failed, Input, Program
 from .fuzz.undecided import undecided
 
 
@@ -29,6 +29,20 @@ def test_a_few_programs(seed):
     program = writing.write(seed)
     assert Program.from_json(program.to_json()) == program
     oracle.check(program)
+
+
+@pytest.mark.parametrize("seed", range(0, 15 * PASSES, PASSES))
+def test_a_few_programs_of_passes(seed):
+    program = passes.write(seed)
+    assert Program.from_json(program.to_json()) == program
+    oracle.check(program)
+
+
+def test_programs_of_passes_have_all_kinds_of_lines():
+    lines = "\n".join(str(passes.write(seed)) for seed in range(0, 300 * PASSES, PASSES))
+    for part in ("for _ in", "xp.roll(", "[...] = ", "out=", "keepdims", "divmod", "%", "where=",
+                 ".astype(", "random.seed", "casting='unsafe'", "::-1", "xp.sort("):  # fmt: skip
+        assert part in lines
 
 
 X = Input("x0", (3, 600), "f8", "C", "small", 0)

@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.cuda import sim  # noqa: E402
-from tests.fuzz import shrink, writing  # noqa: E402
+from tests.fuzz import passes, shrink, writing  # noqa: E402
 from tests.fuzz.programs import Program  # noqa: E402
 
 ENGINES = [("NaiveEngine", 1)] + [
@@ -203,7 +203,7 @@ def report(fuzz: Fuzz, seed: int, engine: tuple[str, int], reply: dict[str, str]
 
 def written(seed: int, values: str) -> str:
     """The program of a process that ended or hung, unless NumPy alone does so as it is written."""
-    script = "from tests.fuzz.writing import write; print(write({}, {!r}).to_json())"
+    script = "from tests.fuzz.passes import write; print(write({}, {!r}).to_json())"
     try:
         done = subprocess.run(
             [sys.executable, "-c", script.format(seed, values)],
@@ -268,7 +268,7 @@ def main() -> int:
     options = parser.parse_args()
     writing.bound_memory(writing.MOST_MEMORY)
     if options.only is not None:
-        print(writing.write(options.only))
+        print(passes.write(options.only))
         for line in every_engine(options.only):
             print(line)
         return 0

@@ -20,7 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = (
     "fuse.cpp", "schedule.cpp", "space.cpp", "executor.cpp", "settle.cpp", "cpu/backend.cpp",
     "cpu/planner.cpp", "cpu/plan.cpp", "cpu/pass.cpp", "cpu/pairwise.cpp", "cpu/gather.cpp",
-    "cpu/masks.cpp", "cpu/casts.cpp",
+    "cpu/masks.cpp", "cpu/casts.cpp", "cpu/chains.cpp", "cpu/pass_chains.cpp", "cpu/expand.cpp",
+    "cpu/roll.cpp", "cpu/elementwise.cpp", "sink.cpp",
 )  # fmt: skip
 
 

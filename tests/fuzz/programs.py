@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+PASSES = 3  # each so-many-th program is one of a pass (passes.py), which is compiled more often
 ORDERS = ("C", "F", "reversed", "strided", "offset", "inserted")
 
 

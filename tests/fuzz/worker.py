@@ -16,7 +16,7 @@ import numpy as np
 import lazyarray as la
 
 from ..autograd.fuzzing import gradient_case
-from . import oracle, writing
+from . import oracle, passes, writing
 from .programs import Program
 
 
@@ -29,10 +29,10 @@ def main() -> None:
     check: Callable[[Program], None] = oracle.check
     if "usual" in sys.argv:
         check = functools.partial(oracle.check, only=oracle.Way("usual"))
-    write = writing.write
+    write = passes.write
     if "gpu" in sys.argv:
         check = functools.partial(oracle.check_on, la.gpu(0))
-        write = functools.partial(writing.write, values="small")
+        write = functools.partial(passes.write, values="small")
     writing.bound_memory(writing.MOST_MEMORY)
     replies = sys.stdout
     sys.stdout = sys.stderr  # what a program prints is no reply
@@ -43,7 +43,7 @@ def main() -> None:
 def answer(
     task: dict[str, Any],
     check: Callable[[Program], None],
-    write: Callable[[int], Program] = writing.write,
+    write: Callable[[int], Program] = passes.write,
 ) -> dict[str, str]:
     """What is wrong with a task's program; nothing, if it is right."""
     ran: dict[str, str] = {}

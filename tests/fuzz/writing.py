@@ -39,10 +39,15 @@ def write(seed: int, values: str = "") -> Program:
 
     ``values``: of its inputs (see :class:`Input`), instead of some by the seed.
     """
+    return bounded(lambda: Writer(seed).program(values))
+
+
+def bounded(writes: Callable[[], Program]) -> Program:
+    """What is written, with little memory for each line."""
     bound = resource.getrlimit(resource.RLIMIT_AS)
     bound_memory(MOST_OF_A_LINE)
     try:
-        return Writer(seed).program(values)
+        return writes()
     finally:
         resource.setrlimit(resource.RLIMIT_AS, bound)
 
