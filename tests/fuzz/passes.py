@@ -61,13 +61,21 @@ class Passes(Writer):
             (self.make, 12), (self.again, 4), (self.put, 5), (self.total, 6), (self.rows, 2),
             (self.turn, 3), (self.cast, 2), (self.choose, 2), (self.drop, 3), (self.mask, 1),
             (self.other, 1), (self.draw, 0.3), (self.wait, 0.3), (self.given, 2),
-            (self.loop, 2), (self.rebind, 2), (self.pick, 2), (self.both, 1),
+            (self.loop, 2), (self.rebind, 2), (self.pick, 2), (self.both, 1), (self.within, 2),
         ]  # fmt: skip
         for _ in range(rng.randint(3, 22)):
             text = rng.choices([k for k, _ in kinds], [w for _, w in kinds])[0]()
             if text and not self.takes(text):
                 self.rewind()
+            if rng.random() < 0.3 and (text := self.forget()):  # so that it is a temporary
+                self.add(text)
         return Program(tuple(self.inputs), tuple(self.lines), self.seed)
+
+    def forget(self) -> str | None:
+        """Lets go of what was made a few lines ago."""
+        given = {x.name for x in self.inputs}
+        names = [n for n in [*self.env][-6:] if n not in given]
+        return f"del {self.rng.choice(names)}" if names else None
 
     def sizes(self) -> tuple[int, ...]:
         rng = self.rng
@@ -157,6 +165,14 @@ class Passes(Writer):
             two[rng.randrange(2)] = rng.choice(NUMBERS)
         return None if None in two else two  # type: ignore[return-value]
 
+    def value(self, broadcasts: bool = True) -> str | None:
+        """An operand, or what an operation makes, which nobody holds."""
+        two = self.two()
+        if self.rng.random() < 0.5 or not two:
+            return self.operand(broadcasts=broadcasts)
+        text = f"({self.rng.choice(BINARY).format(*two)})"
+        return text if broadcasts or self.shape_of(text) == self.whole else None
+
     # -- lines
 
     def make(self) -> str | None:
@@ -191,7 +207,7 @@ class Passes(Writer):
     def put(self) -> str | None:
         """An array copied into another one, whatever its steps."""
         rng, to = self.rng, self.operand(broadcasts=False)
-        x = self.operand() if rng.random() < 0.95 else rng.choice(NUMBERS)
+        x = self.value() if rng.random() < 0.95 else rng.choice(NUMBERS)
         if not to or not x:
             return None
         if to.endswith("]"):
@@ -210,7 +226,7 @@ class Passes(Writer):
         return f"xp.{op}({two[0]}, {two[1]}, out={to}{rest})"
 
     def total(self) -> str | None:
-        rng, x = self.rng, self.operand(broadcasts=False)
+        rng, x = self.rng, self.value(broadcasts=False)
         if not x:
             return None
         axes = self.phrases.axes(len(self.whole))
@@ -277,7 +293,7 @@ class Passes(Writer):
     def loop(self) -> str | None:
         """Rounds of a few lines."""
         rng = self.rng
-        kinds = (self.rebind, self.rebind, self.again, self.put, self.given, self.make)
+        kinds = (self.rebind, self.rebind, self.again, self.put, self.given, self.make, self.within)
         count, before, env = len(self.lines), self.lines[:], dict(self.env)
         for _ in range(rng.randint(2, 6)):
             text = rng.choice(kinds)()
@@ -345,6 +361,25 @@ class Passes(Writer):
             f"xp.argsort({x}, axis={axis}, kind='stable')", f"xp.copy({x})", f"{x}.T",
         ]  # fmt: skip
         return f"{self.name()} = {rng.choice(kinds)}"
+
+    def within(self) -> str | None:
+        """An array changed by what is no loop over elements."""
+        rng, name = self.rng, self.array()
+        shape = np.shape(self.env[name]) if name else ()
+        if not shape or 0 in shape:
+            return None
+        axis = rng.randrange(len(shape))
+        view = f"{name}[{self.key(shape)}]"
+        index = f"(xp.arange({rng.choice(lengths.SMALL)}) * 7) % {shape[0]}"
+        kinds = [
+            f"{name}.sort(axis={axis})", f"xp.cumsum({name}, axis={axis}, out={name})",
+            f"{name}[{index}] = {rng.choice(NUMBERS)}", f"xp.put({name}, {index}, 3)",
+            f"{name}[{index}] *= 2", f"xp.copyto({view}, 2, where={view} > 0)",
+            f"xp.add({view}, 1, out={view}, casting='unsafe', where={view} > 0)",
+            f"xp.clip({view}, 0, 2, out={view})", f"xp.add.at({name}, {index}, 1)",
+            f"xp.maximum.accumulate({name}, axis={axis}, out={name})",
+        ]  # fmt: skip
+        return rng.choice(kinds)
 
     def draw(self) -> str | None:
         if not any("seed" in line for line in self.lines):

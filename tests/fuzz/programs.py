@@ -111,12 +111,12 @@ class Program:
     lines: tuple[str, ...]
     seed: int = 0  # of the ways to run it
 
-    def run(self, xp: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-        """The names' values after the last line."""
+    def run(self, xp: Any, inputs: dict[str, Any], heard: bool = False) -> dict[str, Any]:
+        """The names' values after the last line. ``heard``: floating-point flags are told of."""
         kept: list[Any] = []
         names = {"xp": xp, "np": np, "sync": lambda x: None, "tried": tried, "put": put, **inputs}
         names["keep"] = lambda x: kept.append(x) or x
-        with np.errstate(all="ignore"):
+        with np.errstate(all="warn" if heard else "ignore"):
             exec(self.code(kept=xp is np), names)
         return {name: value for name, value in names.items() if is_ours(name)}
 
