@@ -248,6 +248,7 @@ def test_nothing_is_passed_on_between_steps():
 
 
 NAMES = "abcd"
+PARTS = "pq"
 UPDATES = ["+=", "-=", "*="]
 
 
@@ -259,7 +260,7 @@ def programs(draw):
     for _ in range(draw(st.integers(3, 40))):
         x, y, z = draw(name), draw(name), draw(name)
         shift, axis, c = draw(st.sampled_from([1, -1, 2])), draw(st.integers(0, 1)), draw(number)
-        update = draw(st.sampled_from(UPDATES))
+        update, p, q = draw(st.sampled_from(UPDATES)), *(draw(st.sampled_from(PARTS)) for _ in "pq")
         lines.append(
             draw(
                 st.sampled_from(
@@ -276,6 +277,17 @@ def programs(draw):
                         f"{x}[:, ::2] = {y}[:, ::2] + {c}",
                         f"{x}[0] = {y}[1] - {c}",
                         f"{x} = {y}[::-1] - {z}",
+                        # Parts that begin further on, and what is no loop over elements.
+                        f"{p} = {y}[1:] * {c}",
+                        f"{p} = {q} + {z}[1:]",
+                        f"{p} = {q} - {z}[:-1] * {c}",
+                        f"{x}[1:] {update} {p}",
+                        f"{x} = {y} - {p}.max(0)",
+                        f"{x}.sort({axis})",
+                        f"m.add({x}, {c}, out={x}, where={x} > 0.5)",
+                        f"m.cumsum({x}, {axis}, out={x})",
+                        f"{x}[m.arange(2) + 1] = {c}",
+                        f"{x}[{x} > 0.5] = {c}",
                     ]
                 )
             )
@@ -285,7 +297,9 @@ def programs(draw):
 
 def function(text, m):
     env = {"m": m}
-    lines = [f"def program({', '.join(NAMES)}):", *text.splitlines(), f"return {', '.join(NAMES)}"]
+    begun = "p = q = a[1:] * 1"
+    lines = [f"def program({', '.join(NAMES)}):", begun, *text.splitlines()]
+    lines.append(f"return {', '.join(NAMES)}, p, q")
     exec("\n    ".join(lines), env)
     return env["program"]
 
