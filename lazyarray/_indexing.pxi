@@ -121,6 +121,7 @@ cdef int axes_indexed(tuple key) except -1:
 cdef tuple without_dots(Tensor x, tuple key):
     """A key of slices, numbers and arrays with an ellipsis, which stands for some axes, by full slices."""
     cdef int axes = x.v.layout.ndim, one, place = 0, at
+    cdef npy_intp number
     cdef bint arrays = False
     for at, part in enumerate(key):
         if part is Ellipsis:
@@ -128,7 +129,7 @@ cdef tuple without_dots(Tensor x, tuple key):
             continue
         one = axes_of_array(part)
         arrays = arrays or one > 0
-        if not one and type(part) is not slice and type(part) is not int:
+        if not one and type(part) is not slice and not known_integer(part, &number):
             return key
         axes -= max(one, 1) if is_mask(part) else 1
     if not arrays or axes <= 0:
@@ -235,6 +236,7 @@ cdef tuple basic_first(Tensor x, object key):
     """
     cdef list view = [], left = []
     cdef int arrays = 0, masks = 0, axes, kind
+    cdef npy_intp at
     cdef bint cuts = False, numbers = False, slice_before = False, slice_behind = False
     if type(key) is not tuple or len(<tuple>key) < 2:
         return None
@@ -246,7 +248,7 @@ cdef tuple basic_first(Tensor x, object key):
             cuts = cuts or (<slice>o).start is not None or (<slice>o).stop is not None or (<slice>o).step is not None
             view.append(o)
             left.append(_EVERYTHING)
-        elif type(o) is int:
+        elif known_integer(o, &at):
             if slice_before and slice_behind:
                 return None
             numbers = True
@@ -303,7 +305,6 @@ cdef Tensor view_of_one(Tensor x, object key):
     """The view by one slice or ``...``, or by one integer in bounds of an array of two axes or more; else None."""
     cdef Layout* l = &x.v.layout
     cdef npy_intp n, start, stop, step
-    cdef int overflow = 0
     cdef Tensor v
     if type(key) is slice and l.ndim:
         PySlice_Unpack(key, &start, &stop, &step)
@@ -315,10 +316,8 @@ cdef Tensor view_of_one(Tensor x, object key):
         return v
     if key is Ellipsis:
         return whole_of(x)
-    if type(key) is int and l.ndim > 1:
-        n = PyLong_AsLongAndOverflow(key, &overflow)
-        if not overflow and -l.shape()[0] <= n < l.shape()[0]:
-            return row_at(x, n + l.shape()[0] if n < 0 else n)
+    if l.ndim > 1 and known_integer(key, &n) and -l.shape()[0] <= n < l.shape()[0]:
+        return row_at(x, n + l.shape()[0] if n < 0 else n)
     return None
 
 
@@ -333,27 +332,36 @@ cdef Tensor basic_view(Tensor x, object key, int* kind):
     cdef npy_intp offset = 0, n, i, start, stop, step
     cdef Layout* l = &x.v.layout
     cdef int axis = 0, out = 0, j, used = 0
-    cdef bint ellipsis = False
+    cdef bint ellipsis = False, computed = False, views = False
     cdef tuple keys = key if type(key) is tuple else (key,)
     for k in keys:
         if k is None:
+            views = True
             continue
         if k is Ellipsis:
             if ellipsis:
                 raise IndexError("an index can only have a single ellipsis ('...')")
-            ellipsis = True
+            ellipsis = views = True
             continue
         t = type(k)
-        if t is int or t is slice or isinstance(k, slice) or is_of(k, np.integer):
+        if t is int or t is slice:
             used += 1
+            views = views or t is slice
             continue
-        if isinstance(k, int) and t is not bool:
+        if known_integer(k, &i):
+            used += 1
+            computed = True
+            continue
+        if is_of(k, np.integer) or isinstance(k, int) and t is not bool:
             used += 1
             continue
         if is_index(k):
             keys = with_integers(keys)
             if keys is not None:
                 return basic_view(x, keys, kind)
+        kind[0] = INDEX_ADVANCED
+        return None
+    if computed and used >= l.ndim and not views:  # an element, which a gather makes
         kind[0] = INDEX_ADVANCED
         return None
     if used > l.ndim:
@@ -387,7 +395,8 @@ cdef Tensor basic_view(Tensor x, object key, int* kind):
         else:
             n = l.shape()[axis]
             try:
-                i = PyNumber_AsSsize_t(k, IndexError)
+                if not known_integer(k, &i):
+                    i = PyNumber_AsSsize_t(k, IndexError)
             except TypeError:  # a timedelta64 is an integer by its type alone
                 raise IndexError(_NO_KEY) from None
             if i < -n or i >= n:

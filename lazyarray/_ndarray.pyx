@@ -17,7 +17,7 @@ cimport numpy as cnp
 from cpython.buffer cimport PyBUF_WRITABLE
 from cpython.complex cimport PyComplex_FromDoubles
 from cpython.list cimport PyList_New, PyList_SET_ITEM
-from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_FromDouble
+from cpython.long cimport PyLong_FromDouble
 from cpython.ref cimport Py_INCREF
 from cpython.sequence cimport PySequence_Check
 from cpython.object cimport PyObject, PyTypeObject, Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
@@ -69,6 +69,7 @@ from lazyarray.lazy._lazy cimport (
     is_known,
     handed,
     index_of,
+    known_integer,
     info,
     is_scalar,
     kDtypes,

@@ -620,6 +620,7 @@ cdef Tensor quick_unary(int op, Tensor a)
 cdef Tensor quick_part(Tensor x, int part)
 cdef bint is_known(Tensor x) noexcept
 cdef bint index_of(object k, npy_intp* i) noexcept
+cdef bint known_integer(object o, npy_intp* value) noexcept
 cdef void issue(Chunk* c, uint64_t writes) noexcept
 cdef int no_sync_now() noexcept
 cdef bint capturing() noexcept

@@ -263,3 +263,8 @@ cdef bint index_of(object k, npy_intp* i) noexcept:
         return False
     i[0] = whole_at(t.v.elements(), info(t.v.dtype).size, info(t.v.dtype).kind == b"i")
     return i[0] >= 0 or info(t.v.dtype).kind == b"i"
+
+
+cdef bint known_integer(object o, npy_intp* value) noexcept:
+    """Whether it is an integer, of Python or one that was computed at the call, which is no wait; its value."""
+    return (type(o) is int or is_tensor(o) and is_known(<Tensor>o)) and index_of(o, value)

@@ -93,6 +93,7 @@ from lazyarray.lazy._lazy cimport (
     double_at_hand,
     drawn_number,
     index_of,
+    known_integer,
     info,
     is_scalar,
     is_tensor,

@@ -1,11 +1,6 @@
 # Native views: no values are read, so they are the same at any time.
 
 
-cdef inline bint known_integer(object o, npy_intp* value) noexcept:
-    """Whether it is an integer, of Python or one that was computed at the call, which is no wait; its value."""
-    return (type(o) is int or is_tensor(o) and is_known(<Tensor>o)) and index_of(o, value)
-
-
 cdef Tensor reshaped(Tensor x, object shape, object order):
     """The elements in a shape of integers, of which one may be -1, and in the order "C" or "F".
 

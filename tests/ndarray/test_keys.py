@@ -68,6 +68,43 @@ def test_what_an_array_without_axes_selects_is_a_copy(key, pending):
     assert la.shares_memory(y, y[key(la.array([0, 1])[1])]) and np.shares_memory(x, x[key(scalar)])
 
 
+KEYS_WITH_NUMBERS = [
+    lambda i, array: (i, array([True, False, True])),
+    lambda i, array: (array([False, True, True, False]), slice(None), i),
+    lambda i, array: (slice(1, None), i, array([2, 0])),
+    lambda i, array: (i, slice(None), array([2, 0])),
+    lambda i, array: (i, ..., array([2, 0])),
+    lambda i, array: (..., i, array([2, 0])),
+    lambda i, array: (i, i),
+    lambda i, array: (..., i),
+    lambda i, array: (i, i, i),
+    lambda i, array: (i, i, i, ...),
+    lambda i, array: (None, i, i, i),
+    lambda i, array: (slice(None), i, slice(2)),
+]
+
+
+@pytest.mark.parametrize("key", KEYS_WITH_NUMBERS)
+@pytest.mark.parametrize("i", [1, -2, 3])
+def test_a_number_that_was_computed_selects_what_pythons_does(key, i, direct):
+    x = np.arange(48).reshape(4, 3, 4)
+    y, number = la.array(x), la.array([i, 0])[0]
+    try:
+        want = x[key(np.int64(i), np.array)]
+    except IndexError:
+        for act in (lambda k: y[k].wait_to_read(), lambda k: y.__setitem__(k, 1) or la.waitall()):
+            with pytest.raises(IndexError):
+                act(key(number, la.array))
+        return
+    got = y[key(number, la.array)]
+    assert got.tolist() == want.tolist() and np.shares_memory(x, want) == la.shares_memory(y, got)
+    x[key(i, np.array)] *= 3
+    y[key(number, la.array)] *= 3
+    assert y.tolist() == x.tolist()
+    x[key(i, np.array)] = y[key(number, la.array)] = -1
+    assert y.tolist() == x.tolist()
+
+
 RANGES = [
     "x[range(3)]",
     "x[range(5, -1, -2)]",
