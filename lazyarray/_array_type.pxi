@@ -112,6 +112,8 @@ cdef class NDArray(Array):
         if isinstance(key, tuple) and type(key) is not tuple:
             self[tuple(key)] = value
             return
+        if is_lone_mask(key) and masked_set(self, key, value):
+            return
         cdef Tensor t = None if is_indices(key) else basic_view(self, key, &kind)
         if kind == INDEX_ADVANCED:
             key = plain_key(self, key)

@@ -79,6 +79,11 @@ cdef inline bint is_indices(object key) noexcept:
     return is_tensor(key) and (<Tensor>key).v.layout.ndim
 
 
+cdef inline bint is_lone_mask(object key) noexcept:
+    """Whether a key is nothing but one of our masks."""
+    return is_indices(key) and (<Tensor>key).v.dtype == D_BOOL
+
+
 cdef enum:
     _LONGEST_RANGE = 1_000_000
 

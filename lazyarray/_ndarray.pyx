@@ -478,6 +478,9 @@ cdef class Array(Values):
                 return handed(t)
         if isinstance(key, tuple) and type(key) is not tuple:
             return self[tuple(key)]
+        t = picked(self, key) if is_lone_mask(key) else None
+        if t is not None:
+            return handed(t)
         t = None if is_indices(key) else basic_view(self, key, &kind)
         if kind == INDEX_VIEW:
             return t

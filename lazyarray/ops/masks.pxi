@@ -87,6 +87,24 @@ cdef Tensor picked_now(Tensor x, Tensor mask, npy_intp step, bint known):
     return written(out)
 
 
+cdef bint placed_now(Tensor x, Tensor mask, Tensor values, npy_intp step) except -1:
+    """``x[mask] = values`` of a few elements that are at hand; false for any other, and where they don't fit."""
+    cdef char* args[3]
+    cdef npy_intp dims[3]
+    cdef npy_intp steps[4]
+    if not is_ready(mask) or not is_ready(values) or not x.v.near() or not at_hand(x.v.chunk, True):
+        return False
+    args[0], args[1], args[2] = mask.v.elements(), values.v.elements(), x.v.elements()
+    dims[0], dims[1], dims[2] = 1, x.v.layout.size(), values.v.layout.size()
+    if dims[2] != 1 and dims[2] != count_true(args[0], dims[1]):
+        return False
+    steps[0] = steps[1] = steps[2] = 0
+    steps[3] = step
+    place_of_size(x.v.itemsize())(args, dims, steps, NULL)
+    changed(x.v.chunk)
+    return True
+
+
 cdef Tensor in_memory(Tensor t):
     """``t``, with memory."""
     need_memory(t.v.chunk)
@@ -399,6 +417,8 @@ def fill_from(Tensor x not None, Tensor mask not None, Tensor values not None):
     values = values if contiguous(values) else cast_c(values, code)
     if not masks_all(x, mask, &step):
         return False
+    if placed_now(x, mask, values, step):
+        return True
     cdef Kernel* k = storing(_place_kernels, code, place_of_size(info(code).size))
     k.check = misfit
     emit(masked(k, mask, values, x, x.v.layout.size(), values.v.layout.size(), step))

@@ -599,6 +599,28 @@ def test_elements_by_a_mask(dtype, direct):
             same(a[::-1][la.array(mask)], x[::-1][mask])
 
 
+@pytest.mark.parametrize("dtype", "?bhifdDgG")
+@pytest.mark.parametrize("step", [1, -1, 2])
+def test_elements_stored_by_a_mask(step, dtype, direct):
+    for n in (1, 7, 8, 9, 33, 200, 1000):
+        mask = rng.random(n) < 0.5
+        count = mask.sum()
+        for many in (count, 1, 0, count + 2):
+            x, values = np.zeros(n * abs(step), dtype)[::step], np.arange(many).astype(dtype)
+            a = la.array(x.base if step != 1 else x)[::step]
+            try:
+                x[mask] = values
+            except ValueError:
+                with pytest.raises(ValueError):
+                    a[la.array(mask)] = la.array(values)
+                    a.wait_to_read()
+            else:
+                version = a.var.version
+                a[la.array(mask)] = la.array(values)
+                same(a, x)
+                assert a.var.version == version + 1
+
+
 @pytest.mark.parametrize("dtype", "?bhifdFD")
 def test_elements_of_all_sizes_are_filled_and_repeated(dtype, direct):
     for shape in ((0,), (1,), (7,), (3000,), (40, 3), (3, 40), (5, 4, 3)):
