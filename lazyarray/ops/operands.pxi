@@ -69,7 +69,8 @@ cdef object built(object symbol, str name, tuple args, dict kwargs):
     return symbol.__lazyarray_function__(name, args, {k: v for k, v in kwargs.items() if v is not None})
 
 
-cdef tuple _operand_types = (float, int, complex, np.generic, np.ndarray, list, tuple)
+# The commonest first that is asked for: each that is not the one takes 40 ns.
+cdef tuple _operand_types = (list, tuple, complex, float, int, np.generic, np.ndarray)
 
 
 cdef extern from "Python.h":
@@ -164,7 +165,7 @@ cdef Tensor as_tensor_on(object o, CDevice device):
         return o
     if cnp.PyArray_CheckExact(o):
         return from_numpy(o, device)
-    cdef Tensor t = of_numbers(o, -1) if type(o) is list and device == cpu0() else None
+    cdef Tensor t = of_numbers(o, -1) if is_sequence(o) and device == cpu0() else None
     return from_object(o, None, device, False) if t is None else t
 
 

@@ -39,6 +39,9 @@ class Own(Vector):
 SEQUENCES = [
     range(3),
     (1, 2, 3),
+    (True, 2.5, np.float64(3)),
+    (np.float32(1), 2, np.int16(3)),
+    (np.uint8(1), True, 2**63),
     [1.5, 2, 3],
     collections.deque([1, 2, 3]),
     array.array("d", [1, 2, 3]),
