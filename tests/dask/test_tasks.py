@@ -161,6 +161,18 @@ def test_random_numbers_depend_on_the_seed_alone(scheduler):
     np.testing.assert_array_equal(got, want)
 
 
+def test_a_graph_of_blockwise_tasks_is_one_pass_a_block():
+    """With what a reduction does in a block; nothing between has memory of its own."""
+    with lazy(), dask.config.set(scheduler="sync"), la.engine.bulk(64):
+        a, b, c, d = (da.full(300_000, k + 0.5, chunks=100_000).persist() for k in range(4))
+        y = ((a * b + c * d - a) / (b + 1.5)).sum()
+        before = la.engine.get().stats()["recorded"]
+        (y,) = dask.persist(y)
+        assert la.engine.get().stats()["recorded"] - before == 3 * 7
+        assert "7 instructions in 1 operator, 6 temporaries never materialised" in la.explain()
+        np.testing.assert_allclose(float(y.compute()), 300_000 * (0.75 + 8.75 - 0.5) / 3)
+
+
 def test_tasks_push_side_by_side():
     """Two tasks that need each other's start both run: neither holds what the other waits for."""
     both = threading.Barrier(2, timeout=30)
