@@ -77,7 +77,7 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
         if isinstance(data._meta, NDArray) and not kwargs:
             return data
         meta = to_lazyarray(np.empty((0,) * data.ndim, data.dtype), **kwargs)
-        return data.map_blocks(to_lazyarray, dtype=data.dtype, meta=meta, **kwargs)
+        return data.map_blocks(to_lazyarray, dtype=meta.dtype, meta=meta, **kwargs)
 
     @property
     def RandomState(self) -> Any:

@@ -11,7 +11,7 @@ from lazyarray import _public
 from lazyarray._ndarray import NDArray
 from lazyarray.dask._replace import replace
 
-__all__ = ["adapt_reductions", "adapt_utils"]
+__all__ = ["adapt_reductions", "adapt_utils", "remembered"]
 
 
 def _empty(dtype: Any) -> Any:
@@ -38,9 +38,9 @@ def _meta_from_array(plain: Any) -> Any:
 
 
 def _compute_meta(plain: Any) -> Any:
-    def compute_meta(func: Any, *args: Any, **kwargs: Any) -> Any:
+    def compute_meta(func: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(func, np.vectorize):
-            return plain(func, *args, **kwargs)
+            return plain(func, dtype, *args, **kwargs)
 
         @functools.wraps(func, updated=())
         def arrays(*args: Any, **kwargs: Any) -> Any:
@@ -49,9 +49,32 @@ def _compute_meta(plain: Any) -> Any:
                 return _empty(result.dtype)
             return result
 
-        return plain(arrays, *args, **kwargs)
+        meta = plain(arrays, dtype, *args, **kwargs)
+        if meta is None and dtype is not None and any(map(_ours, args)):
+            return _empty(dtype)  # of what it can't try, Dask says it is NumPy's
+        return meta
 
     return compute_meta
+
+
+def _ours(x: Any) -> bool:
+    return isinstance(getattr(x, "_meta", x), NDArray)
+
+
+def remembered(plain: Any) -> Any:
+    """``plain``, whose (first) result has the type of the arrays that it is given.
+
+    Dask tells some of its arrays their dtype alone, and takes their blocks to be NumPy's.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = plain(*args, **kwargs)
+        if any(map(_ours, args)):
+            x = result[0] if isinstance(result, tuple) else result
+            x._meta = _public.namespace.empty((0,) * x.ndim, x.dtype)
+        return result
+
+    return call
 
 
 def _scipy_linalg(plain: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 from lazyarray import _public
 from lazyarray._ndarray import NDArray
 from lazyarray.dask._replace import replace
+from lazyarray.dask.metas import remembered
 from lazyarray.dask.tasks import finished
 
 __all__ = ["adapt_reductions", "adapt_routines", "adapt_slicing"]
@@ -53,6 +54,7 @@ def adapt_reductions(reductions: Any) -> None:
 
     replace(reductions, "arg_chunk", make_chunk)
     replace(reductions, "arg_combine", make_combine)
+    replace(reductions, "prefixscan_blelloch", remembered)
     # A slice of NaNs is an error only if no other block has a number, either: Dask asks in another
     # way where these raise.
     for name in ("nanargmin", "nanargmax"):
@@ -94,6 +96,8 @@ def adapt_routines(routines: Any) -> None:
         return unique
 
     replace(routines, "unique", make)
+    replace(routines, "coarsen", remembered)
+    replace(routines, "histogram", remembered)
 
 
 def adapt_slicing(slicing: Any) -> None:
@@ -109,3 +113,4 @@ def adapt_slicing(slicing: Any) -> None:
         return setitem
 
     replace(slicing, "setitem", make)
+    replace(slicing, "slice_with_bool_dask_array", remembered)

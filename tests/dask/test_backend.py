@@ -203,6 +203,43 @@ def test_metas_of_0_d_results():
     assert type(meta_from_array(np.ones(3), ndim=0)) is np.ndarray
 
 
+REMEMBERED = {
+    "fft": "da.fft.rfft(x.rechunk((4, 6)), axis=1)",
+    "fft of NumPy's": "np.fft.fft2(x.rechunk(-1))",
+    "mask": "x[x > 3]",
+    "mask of rows": "x[(x > 3).any(axis=1)]",
+    "mask with sizes": "x[x > 3].compute_chunk_sizes()",
+    "sum of a mask": "x[x > 3].sum()",
+    "extract": "da.extract(x > 3, x)",
+    "coarsen": "da.coarsen(np.mean, x, {0: 2, 1: 3})",
+    "histogram": "da.histogram(x, bins=4, range=(0, 24))[0]",
+    "quantile": "da.quantile(x, 0.25, axis=0)",
+    "nanpercentile": "da.nanpercentile(x, [25, 75], axis=1)",
+    "gradient": "da.gradient(x, axis=1)",
+    "cumsum": "da.cumsum(x, axis=0, method='blelloch')",
+    "nancumprod": "da.nancumprod(x, axis=1, method='blelloch')",
+    "along an axis": "da.apply_along_axis(lambda row: row[:2], 1, x)",
+    "over axes": "da.apply_over_axes(da.sum, x, [0])",
+    "places of blocks": "x.map_blocks(lambda b, block_info=None: b[:1], dtype=x.dtype,"
+    " chunks=((1, 1), x.chunks[1]))",
+}
+
+
+@pytest.mark.parametrize("name", REMEMBERED)
+def test_types_that_dask_is_not_told(name):
+    """It takes the blocks of what it can't try on an empty array for NumPy's."""
+
+    def value():
+        return eval(REMEMBERED[name], globals() | {"x": of(np.arange(24.0).reshape(4, 6), (2, 3))})
+
+    want = value()
+    with lazy():
+        got = value()
+    assert isinstance(got._meta, la.NDArray) and isinstance(got.compute(), la.NDArray)
+    assert got._meta.ndim == got.ndim and got._meta.dtype == want._meta.dtype == got.dtype
+    np.testing.assert_allclose(got.compute(), want.compute(), rtol=1e-12)
+
+
 def test_sizes():
     assert sizeof(la.ones((1000, 10))) == 80000
     assert sizeof(la.broadcast_to(la.ones(3), (1000, 3))) == 24
@@ -224,6 +261,31 @@ def test_tokens():
 def test_a_blocks_method_with_an_array_of_dasks():
     x, y = la.arange(6.0).reshape(2, 3), da.arange(12.0, chunks=5).reshape(3, 4)
     np.testing.assert_array_equal(np.asarray(x.dot(y)), x.asnumpy().dot(np.asarray(y)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    """np.concatenate([a,x]) np.stack([a,x]) np.vstack((a,x)) np.where(a>0,x,a) np.dot(a,x.T)
+    np.tensordot(a,x.T,1) np.einsum('ij,ij->i',a,x) np.append(a,x) np.isclose(a,x) np.outer(a,x)
+    np.isin(a,x) np.vdot(a,x) np.union1d(a,x) np.clip(a,x,x+1) np.matmul(a,x.T) np.add(a,x)
+    la.matmul(a,x.T) la.matmul(x,a.T) la.concatenate([a,x]) la.add(a,x)""".split(),
+)
+def test_a_block_before_an_array_of_dasks(call):
+    """It computed all of Dask's array, at the call."""
+    n = np.arange(6.0).reshape(2, 3)
+    x = da.from_array(n + 2, chunks=2).to_backend("lazyarray")
+    got = eval(call, globals() | {"a": la.array(n), "x": x})
+    assert isinstance(got, da.Array) and isinstance(got.compute(), la.NDArray)
+    want = eval(call.replace("la.", "np."), {"np": np, "a": n, "x": n + 2})
+    np.testing.assert_array_equal(got.compute(), want)
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">i4"])
+def test_another_byte_order(dtype):
+    """Blocks have this machine's, and the array says so."""
+    x = da.arange(5, chunks=2, dtype=dtype).to_backend("lazyarray")
+    assert isinstance(x._meta, la.NDArray) and x.dtype == x._meta.dtype == x.compute().dtype
+    np.testing.assert_array_equal(x.compute(), np.arange(5))
 
 
 @pytest.mark.parametrize("name", ["nanargmin", "nanargmax"])
