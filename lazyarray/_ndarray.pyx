@@ -405,7 +405,7 @@ cdef class Array(Values):
         return handed(protocols.dispatch.ufunc(ufunc, method, inputs, kwargs))
 
     def __array_function__(self, func, types, args, kwargs):
-        return handed(protocols.dispatch.function(func, args, kwargs, self))
+        return handed(protocols.dispatch.function(func, types, args, kwargs, self))
 
     def __array_namespace__(self, *, api_version=None):
         return namespace(api_version)

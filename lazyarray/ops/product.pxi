@@ -197,6 +197,9 @@ cdef class MatMul(Row):
                 raise unknown_argument(self.name, unknown)
         elif is_symbol(a) or is_symbol(b):
             return built(a if is_symbol(a) else b, self.name, (a, b), {"out": out})
+        if is_foreign(a) or is_foreign(b):
+            given = rest if out is None else rest | {"out": out}
+            return self.ufunc(a, b, **given) if given else call_of_ufunc(self.ufunc, (a, b))
         try:
             if out is not None and of_numpys(out):
                 return into_numpys(self, out, (a, b), rest)

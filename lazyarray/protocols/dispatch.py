@@ -8,7 +8,7 @@ computed in NumPy behind the user's back.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache, partial
 from typing import Any
 
@@ -107,7 +107,11 @@ def _call(
 
 
 def function(
-    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], asked: Tensor
+    func: Callable[..., Any],
+    types: Collection[type],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    asked: Tensor,
 ) -> Any:
     """``NDArray.__array_function__``: calls lazyarray's function of the same module and name.
 
@@ -116,6 +120,10 @@ def function(
     """
     if isinstance(func, (Public, Row)):  # super() is told of ours, too
         return past_classes(func)(*args, **kwargs)
+    if len(types) > 1:
+        found = _others_say(func, types, args, kwargs)
+        if found is not NotImplemented:
+            return found
     module, name = func.__module__, func.__name__
     target = hosts.changed_by(func, args, kwargs)
     if target is not None and not isinstance(target, Tensor):
@@ -131,6 +139,28 @@ def function(
         return _run(func, past_classes(mine), args, kwargs)
     except Unheld as error:
         return hosts.handed_over(func, args, kwargs, error)
+
+
+def _others_say(
+    func: Callable[..., Any], types: Collection[type], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What arrays that hold ours say (Dask's), wherever they stand: NumPy asks from left to right.
+
+    So it is with ufuncs, and with lazyarray's own functions.
+    """
+    for kind in types:
+        if not issubclass(kind, (Tensor, np.ndarray)) and _has_own_functions(kind):
+            for x in _rows.inside((args, kwargs), kind)[:1]:
+                found = kind.__array_function__(x, func, types, args, kwargs)  # type: ignore[attr-defined]
+                if found is not NotImplemented:
+                    return found
+    return NotImplemented
+
+
+def _has_own_functions(kind: type) -> bool:
+    """Not a GPU's array, which is an operand, and nothing of this package."""
+    ours = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return not ours and not hasattr(kind, "__cuda_array_interface__")
 
 
 def _run(
