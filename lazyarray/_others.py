@@ -109,6 +109,7 @@ _ADAPTED = (
     "dask.local",
     "dask.array.dispatch",
     "dask.array.chunk_types",
+    "dask.array.core",
     "dask.array.utils",
     "dask.array._reductions_generic",
     "dask.array.reductions",

@@ -131,6 +131,7 @@ PARTS = {
     "dask.tokenize": _tokens,
     "dask.array.dispatch": _lookups,
     "dask.array.chunk_types": _chunks,
+    "dask.array.core": places.adapt_core,
     "dask.array.utils": metas.adapt_utils,
     "dask.array._reductions_generic": metas.adapt_reductions,
     "dask.array.reductions": places.adapt_reductions,

@@ -7,6 +7,7 @@ which gives NumPy's records for a lazyarray.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,29 @@ from lazyarray.dask._replace import replace
 from lazyarray.dask.metas import remembered
 from lazyarray.dask.tasks import finished
 
-__all__ = ["adapt_reductions", "adapt_routines", "adapt_slicing"]
+__all__ = ["adapt_core", "adapt_reductions", "adapt_routines", "adapt_slicing"]
+
+
+def adapt_core(core: Any) -> None:
+    """Of an array with blocks of both kinds, NumPy's records are dicts where they meet ours."""
+
+    def make(plain: Any) -> Any:
+        def _concatenate2(arrays: Any, axes: Any = None) -> Any:
+            if not axes or not isinstance(arrays, (list, tuple, Iterator)):
+                return plain(arrays, axes)
+            arrays = list(arrays)
+            if len(axes) > 1:
+                arrays = [core._concatenate2(a, axes=axes[1:]) for a in arrays]
+            if any(isinstance(a, dict) for a in arrays):
+                arrays = [
+                    a if isinstance(a, dict) else {name: a[name] for name in a.dtype.names or ()}
+                    for a in arrays
+                ]
+            return plain(arrays, axes[:1])
+
+        return _concatenate2
+
+    replace(core, "_concatenate2", make)
 
 
 def adapt_reductions(reductions: Any) -> None:

@@ -182,6 +182,46 @@ def test_mixed_chunks():
     np.testing.assert_array_equal((x + y).compute(), np.arange(12.0) * 2)
 
 
+BOTH_KINDS = {
+    "argmax": "da.argmax(x)",
+    "argmin of an axis": "da.argmin(x, axis=0)",
+    "nanargmax": "da.nanargmax(x, axis=1)",
+    "nanargmin, split": "da.nanargmin(x, split_every=2)",
+    "mean": "x.mean(axis=0)",
+    "var": "da.nanvar(x)",
+    "cumsum": "x.cumsum(axis=1)",
+    "rechunk": "x.rechunk(4)",
+    "matmul": "x @ x.T",
+    "qr": "da.linalg.qr(x.rechunk((3, -1)))[1]",
+    "overlap": "x.map_overlap(lambda b: b * 2, depth=1, boundary='reflect')",
+    "mask": "x[x > 10]",
+    "places": "x[[7, 0, 3]]",
+    "percentile": "da.percentile(x.ravel(), [20, 70])",
+    "histogram": "da.histogram(x, bins=4, range=(0, 40))[0]",
+    "topk": "da.topk(x, 2, axis=0)",
+}
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("name", BOTH_KINDS)
+def test_blocks_of_both_kinds_in_one_array(name, known):
+    """Whichever of them comes first, and whether or not Dask has been told of ours."""
+    n = np.random.default_rng(2).permutation(np.arange(40.0)).reshape(8, 5)
+    x = da.from_array(n, chunks=(3, 2))
+    want = eval(BOTH_KINDS[name]).compute()
+
+    def every_other(b, first, block_id=None):
+        return la.array(b) if sum(block_id) % 2 == first else b
+
+    for first in (0, 1):
+        x = da.from_array(n, chunks=(3, 2))
+        meta = la.empty((0, 0)) if known else np.empty((0, 0))
+        x = x.map_blocks(every_other, first, dtype=float, meta=meta)
+        got = eval(BOTH_KINDS[name]).compute()
+        assert got.shape == want.shape and got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-9)
+
+
 @pytest.mark.parametrize("dtype", ["i4", "u1", "?", "f4", None])
 @pytest.mark.parametrize("name", ["mean", "nanmean", "std", "var", "nanstd", "nanvar"])
 def test_moments_of_a_dtype(name, dtype):
