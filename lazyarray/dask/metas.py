@@ -1,4 +1,4 @@
-"""The types that Dask keeps of its arrays: 0-d results of ours are scalars to NumPy alone."""
+"""The types that Dask keeps of its arrays: of 0-d results, and of what it takes for NumPy's."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The backend: what creates arrays, random numbers, look-ups, sizes and tokens; bad input."""
 
 import importlib.metadata
+import os
 import pathlib
 import subprocess
 import sys
@@ -296,6 +297,25 @@ def test_tokens():
     views = [m, m.T, m[::-1], m.T[::-1], m[:, ::-1], m.ravel()]
     assert len({tokenize(v) for v in views}) == len(views)
     assert tokenize(m.T) == tokenize(m.T.copy()) and tokenize(m[0, 0]) != tokenize(m[:1, 0])
+
+
+def test_tokens_are_the_same_in_another_process():
+    code = (
+        "import dask, dask.array as da, lazyarray as la, lazyarray.dask\n"
+        "from dask.base import tokenize; lazyarray.dask.register()\n"
+        "dask.config.set({'tokenize.ensure-deterministic': True, 'array.backend': 'lazyarray'})\n"
+        "x = da.random.default_rng(1).normal(size=9, chunks=2)\n"
+        "arrays = la.arange(9.0)[::-2], la.ones(3).sum(), la.broadcast_to(la.ones(1), (4,))\n"
+        "print(*map(tokenize, arrays), x.name, (x + la.ones(9)).name, x.map_blocks(la.sin).name)\n"
+    )
+
+    def told(seed):
+        env = os.environ | {"PYTHONHASHSEED": seed}
+        return subprocess.run(
+            [sys.executable, "-c", code], env=env, check=True, capture_output=True
+        )
+
+    assert told("1").stdout == told("2").stdout
 
 
 def test_a_blocks_method_with_an_array_of_dasks():

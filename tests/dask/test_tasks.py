@@ -277,3 +277,76 @@ def test_xarray():
             xr.DataArray([0, 1] * 4, dims="t", name="k")
         )
         np.testing.assert_array_equal(grouped.sum().values, np.full((2, 3), 4.0))
+
+
+XARRAY = {
+    "anomalies": "d.a.groupby('time.season') - d.a.groupby('time.season').mean()",
+    "groupby": "d.groupby('k').std()",
+    "groupby_bins": "d.a.groupby_bins('lat', [-60, 0, 60]).max()",
+    "resample": "d.resample(time='QS').sum()",
+    "rolling": "d.a.rolling(time=5, center=True, min_periods=2).mean()",
+    "windows": "d.a.rolling(lat=3, lon=2).construct(lat='u', lon='v').sum(('u', 'v'))",
+    "coarsen": "d.coarsen(time=5, lat=2, boundary='trim').max()",
+    "interp": "d.a.interp(lat=[-10.0, 3.0], method='linear')",
+    "interp of points": "d.a.interp(lat=xr.DataArray([0.0, 5], dims='p'),"
+    " lon=xr.DataArray([3.0, 7], dims='p'))",
+    "interpolate_na": "d.a.chunk(time=-1).interpolate_na('time')",
+    "quantile": "d.a.chunk(time=-1).quantile([0.2, 0.5], 'time')",
+    "median": "d.a.chunk(time=-1).median('time')",
+    "idxmax": "d.a.idxmax('lat')",
+    "apply_ufunc": "xr.apply_ufunc(lambda a, b: a - b, d.a, d.b, dask='parallelized',"
+    " output_dtypes=[float])",
+    "vectorize": "xr.apply_ufunc(lambda row: row.sum(), d.a.chunk(time=-1),"
+    " input_core_dims=[['time']], vectorize=True, dask='parallelized', output_dtypes=[float])",
+    "map_blocks": "xr.map_blocks(lambda a: a * 2, d.a, template=d.a)",
+    "concat": "xr.concat([d.isel(lat=slice(4)), d.isel(lat=slice(2, 6))], 'time', join='outer')",
+    "merge": "xr.merge([d[['a']].isel(time=slice(5)), d[['b']].isel(time=slice(3, 9))])",
+    "combine_first": "d.a.isel(time=slice(9)).combine_first(d.a.isel(time=slice(5, 20)))",
+    "where": "d.a.where(d.a > 3, d.b)",
+    "weighted": "d.a.weighted(np.cos(np.deg2rad(d.lat))).mean(('lat', 'lon'))",
+    "dot": "xr.dot(d.a.fillna(0), d.b, dim='time')",
+    "corr": "xr.corr(d.a, d.a * 2 + d.b, dim='time')",
+    "differentiate": "d.a.differentiate('lat')",
+    "polyfit": "d.a.fillna(1.0).chunk(time=-1).polyfit('time', 1)",
+    "shift": "d.shift(time=2)",
+    "reindex": "d.reindex(lat=[-50, 0, 50, 70])",
+    "stack": "d.a.stack(z=('lat', 'lon')).unstack('z')",
+    "places": "d.a.isel(lat=xr.DataArray([0, 1], dims='p'), lon=xr.DataArray([2, 3], dims='p'))",
+    "zarr": "there_and_back(d, path)",
+}
+
+
+@pytest.mark.parametrize("name", XARRAY)
+@pytest.mark.filterwarnings("ignore")
+def test_calls_of_xarray_s(name, tmp_path):
+    xr = pytest.importorskip("xarray", reason="xarray is not installed")
+    if "interp" in name:
+        pytest.importorskip("scipy", reason="SciPy is not installed")
+    if name == "zarr":
+        pytest.importorskip("zarr", reason="zarr is not installed")
+
+    def there_and_back(d, path):
+        d.to_zarr(path)
+        return xr.open_zarr(path).mean("lat")
+
+    def value(backend):
+        rng = np.random.default_rng(3)
+        a, b = rng.random((24, 6, 5)) * 10, rng.integers(0, 9, (24, 6))
+        a[2, 1, 3] = a[5:8, 0, 0] = np.nan
+        a, b = (
+            da.from_array(x, chunks=chunks).to_backend(backend)
+            for x, chunks in ((a, (14, 3, 5)), (b, (14, 3)))
+        )
+        coords = {
+            "time": np.datetime64("2020-01-01", "ns") + np.arange(24) * np.timedelta64(15, "D"),
+            "lat": np.linspace(-50, 50, 6),
+            "lon": np.arange(5) * 10.0,
+            "k": ("time", np.arange(24) % 3),
+        }
+        d = xr.Dataset({"a": (("time", "lat", "lon"), a), "b": (("time", "lat"), b)}, coords=coords)
+        given = {"d": d, "xr": xr, "np": np, "path": tmp_path / backend}
+        return eval(XARRAY[name], given | {"there_and_back": there_and_back}).compute().as_numpy()
+
+    want = value("numpy")
+    with lazy():
+        xr.testing.assert_allclose(value("lazyarray"), want, rtol=1e-9)
