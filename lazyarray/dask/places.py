@@ -48,12 +48,14 @@ def adapt_reductions(reductions: Any) -> None:
 
     def make_chunk(plain: Any) -> Any:
         def arg_chunk(func: Any, argfunc: Any, x: Any, axis: Any, offset_info: Any) -> Any:
-            if not isinstance(x, NDArray) or not x.ndim:
+            if not isinstance(x, NDArray):
                 return plain(func, argfunc, x, axis, offset_info)
             along = None if len(axis) == x.ndim or x.ndim == 1 else axis[0]
             vals = func(x, axis=along, keepdims=True)
             arg = argfunc(x, axis=along, keepdims=True)
-            if along is None:
+            if not x.ndim:
+                pass  # its place is 0
+            elif along is None:
                 offset, shape = offset_info
                 la = _public.namespace
                 inside = la.unravel_index(arg, x.shape)

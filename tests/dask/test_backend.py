@@ -16,9 +16,13 @@ import lazyarray as la
 dask = pytest.importorskip("dask", reason="Dask is not installed")
 da = pytest.importorskip("dask.array")
 
+from dask.array import dispatch  # noqa: E402
+from dask.array.backends import ArrayBackendEntrypoint  # noqa: E402
+from dask.array.chunk_types import is_valid_chunk_type  # noqa: E402
 from dask.array.utils import meta_from_array  # noqa: E402
 from dask.base import tokenize  # noqa: E402
 from dask.sizeof import sizeof  # noqa: E402
+from dask.utils import Dispatch, is_arraylike  # noqa: E402
 
 from lazyarray.dask import LazyarrayBackend  # noqa: E402
 
@@ -104,6 +108,7 @@ CALLS = {
     "slices": "x[1:7:2, ::-1]",
     "fancy": "x[[5, 0, 3]]",
     "argmin": "x.argmin()",
+    "argmax of a 0-d array": "da.argmax(x[0, 0])",
     "nanargmax": "da.nanargmax(y, axis=1)",
     "mask": "x[x > 10]",
     "where": "da.where(x > y, x, -y)",
@@ -279,6 +284,19 @@ def test_types_that_dask_is_not_told(name):
     assert isinstance(got._meta, la.NDArray) and isinstance(got.compute(), la.NDArray)
     assert got._meta.ndim == got.ndim and got._meta.dtype == want._meta.dtype == got.dtype
     np.testing.assert_allclose(got.compute(), want.compute(), rtol=1e-12)
+
+
+def test_what_dask_looks_up():
+    """All of its tables but that for CuPy have lazyarrays, and whatever is derived from them."""
+    assert issubclass(LazyarrayBackend, ArrayBackendEntrypoint)
+    tables = {name: t for name, t in vars(dispatch).items() if isinstance(t, Dispatch)}
+    assert len(tables) >= 11
+    for name in set(tables) - {"to_cupy_dispatch"}:
+        known = [kind for kind in tables[name]._lookup if kind.__module__.startswith("lazyarray")]
+        for x in (la.ones(3), la.ones(3).sum()):
+            assert any(isinstance(x, kind) for kind in known), name
+            assert tables[name].dispatch(type(x)) is tables[name].dispatch(la.NDArray), name
+            assert is_arraylike(x) and is_valid_chunk_type(type(x))
 
 
 def test_sizes():
