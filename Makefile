@@ -18,7 +18,7 @@ MINUTES ?= 3
 GPU_PYTHON ?=
 
 BIN := $(VENV)/bin
-.PHONY: help build demo test quick fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs bench-distributed bench-dask npbench docs dask-tests sanitize faults soak lint format clean
+.PHONY: help build profile demo test quick fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs bench-distributed bench-dask npbench docs dask-tests sanitize faults soak lint format clean
 .PHONY: test-gpu bench-gpu verify-gpu .gpu-python
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -186,6 +186,9 @@ $(VENV)/.for-builds: $(VENV)/pyvenv.cfg pyproject.toml
 # lazyarray, from whichever directory, gets the package of this checkout.
 build: $(VENV)/.for-builds
 	@$(BIN)/python tools/in_place.py $(OPTIONS)
+
+profile: $(VENV)/.installed-test
+	$(BIN)/python tools/native_profile.py make
 
 # An editable install: Python's own files are used as they are.
 $(VENV)/.installed-%: pyproject.toml | build

@@ -8,18 +8,34 @@ from __future__ import annotations
 
 import importlib.metadata
 import pathlib
+import tempfile
 import tomllib
 import zipfile
 from typing import Any
 
 import in_place
+import mesonpy
 from mesonpy import build_sdist as build_sdist
-from mesonpy import build_wheel as build_wheel
 from mesonpy import get_requires_for_build_sdist as get_requires_for_build_sdist
 from mesonpy import get_requires_for_build_wheel as get_requires_for_build_wheel
 from pyproject_metadata import StandardMetadata
 
 get_requires_for_build_editable = get_requires_for_build_wheel
+
+
+def build_wheel(
+    wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None
+) -> str:
+    """meson-python's, in a folder as deep as in_place's: a profile has the sources' relative paths."""
+    settings = dict(config_settings or {})
+    if not settings.keys().isdisjoint({"build-dir", "builddir"}):
+        return mesonpy.build_wheel(wheel_directory, settings, metadata_directory)
+    folder = in_place.ROOT / "build"
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="wheel-", dir=folder) as built:
+        return mesonpy.build_wheel(
+            wheel_directory, {**settings, "build-dir": built}, metadata_directory
+        )
 
 
 def build_editable(

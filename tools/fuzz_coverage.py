@@ -31,7 +31,7 @@ def build(folder: pathlib.Path) -> None:
     ignored = shutil.ignore_patterns(".*", "build", "docs", "benchmarks", "__pycache__")
     shutil.copytree(ROOT, folder, ignore=ignored)
     counters = "-Dcpp_args=-fno-inline -fprofile-update=atomic"
-    options = ["-Db_coverage=true", "-Doptimization=0", "-Db_ndebug=true", counters]
+    options = ["-Db_coverage=true", "-Dprofile=no", "-Doptimization=0", "-Db_ndebug=true", counters]
     subprocess.run([sys.executable, "tools/in_place.py", *options], cwd=folder, check=True)
 
 

@@ -29,11 +29,11 @@ trap 'exit 1' HUP INT TERM
 # The sources alone: neither what is built in place nor what that was built from.
 cd "$root"
 tar -cf - --exclude='*.so' --exclude=__pycache__ \
-  lazyarray tests tools examples meson.build pyproject.toml pytest.ini README.md | tar -xf - -C "$built"
+  lazyarray tests tools examples meson.build meson.options pyproject.toml pytest.ini README.md | tar -xf - -C "$built"
 cd "$built"
 
 # (No vptr: a class that another library defines has no type information here.)
-"$python" tools/in_place.py --folder build -Dbuildtype=plain -Db_ndebug=true -Doptimization=1 -Ddebug=true \
+"$python" tools/in_place.py --folder build -Dbuildtype=plain -Db_ndebug=true -Dprofile=no -Doptimization=1 -Ddebug=true \
   -Db_lundef=false -Db_sanitize="$kind" \
   -Dcpp_args="-g1 -fno-omit-frame-pointer $more -Wno-stringop-overflow" > build.log 2>&1 ||
   { tail -40 build.log; exit 1; }
