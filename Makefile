@@ -26,6 +26,7 @@ BIN := $(VENV)/bin
 
 help:
 	@echo 'make build     compile what changed, in place (every other target does that first)'
+	@echo 'make profile   measure what runs often, by which this compiler then compiles (tools/profiles)'
 	@echo 'make demo      install into $(VENV) and train the digits example'
 	@echo 'make test      install into $(VENV), check style and types, run the tests'
 	@echo 'make quick     run the tests that find most'

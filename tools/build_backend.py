@@ -26,7 +26,7 @@ get_requires_for_build_editable = get_requires_for_build_wheel
 def build_wheel(
     wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None
 ) -> str:
-    """meson-python's, in a folder as deep as in_place's: a profile has the sources' relative paths."""
+    """meson-python's, in a folder as deep as in_place's: profiles have sources' relative paths."""
     settings = dict(config_settings or {})
     if not settings.keys().isdisjoint({"build-dir", "builddir"}):
         return mesonpy.build_wheel(wheel_directory, settings, metadata_directory)
