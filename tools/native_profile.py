@@ -3,9 +3,9 @@
 ``python tools/native_profile.py make`` compiles with counters in a folder of its own, runs the
 ordinary programs and the calls of the benchmarks, which is what users' programs are made of, and
 packs what was counted into ``tools/profiles``, by the names of the compiler and the Python. From
-there ``meson.build`` takes it. GCC alone reads it, and only the version that wrote it. A function is
-found by its name. Where its branches have changed since, it is compiled without. So the profile ages
-with the code: make a new one after larger changes (six minutes).
+there ``meson.build`` takes it. GCC alone reads it, and only the version that wrote it. A function
+is found by its name. Where its branches have changed since, it is compiled without. So the profile
+ages with the code: make a new one after larger changes (six minutes).
 """
 
 from __future__ import annotations
