@@ -211,7 +211,7 @@ def model(task_us: float, byte_ns: float, element_ns: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--elements", type=int, default=8_000_000)
+    parser.add_argument("--elements", type=int, default=32_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(
         "--hand-on", action="store_true", help="threads, tasks that don't wait at their end"

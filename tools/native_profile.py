@@ -41,10 +41,11 @@ def compiler() -> str:
 
 
 def unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
-    """What was counted, where the compiler looks for it."""
+    """What was counted, where the compiler looks for it; prints of which files."""
     shutil.rmtree(folder, ignore_errors=True)
     with tarfile.open(archive) as file:
         file.extractall(folder, filter="data")
+        print(*file.getnames(), sep="\n")
 
 
 def pack(folder: pathlib.Path, archive: pathlib.Path) -> None:
