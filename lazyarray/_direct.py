@@ -51,6 +51,7 @@ _LINALG = """
     cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matrix_power matrix_rank
     multi_dot norm pinv qr slogdet solve svd svdvals tensordot tensorinv tensorsolve trace vecdot
     vector_norm"""
+_LINALG_NATIVE = "diagonal"
 _FFT = """
     fft fft2 fftn fftshift ifft ifft2 ifftn ifftshift ihfft rfft rfft2 rfftn"""
 _FREQUENCIES = "fftfreq rfftfreq"
@@ -175,6 +176,7 @@ def in_lazyarray(space: ModuleType) -> None:
 
 def in_linalg(space: ModuleType) -> None:
     _replace(_places(space), space, np.linalg, np.linalg, _LINALG)
+    _replace(_places(space), space, np.linalg, None, _LINALG_NATIVE)
     register(space, np.linalg)
 
 

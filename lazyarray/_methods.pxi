@@ -182,7 +182,7 @@ cdef class Methods(Operators):
         Raises: ValueError if the last axis can't be divided so, or for another class; TypeError for
             what is no dtype.
         """
-        cdef Tensor t = viewed_as(self, None) if dtype is None and type is None else None
+        cdef Tensor t = viewed_as(self, dtype) if type is None else None
         if t is not None:
             return t
         if isinstance(dtype, _Type) and issubclass(dtype, (Tensor, np.ndarray)):
@@ -194,7 +194,7 @@ cdef class Methods(Operators):
             if type is not None and type is not np.ndarray and issubclass(type, np.ndarray):
                 given = (self.dtype if dtype is None else dtype, type)
                 raise Unheld(f"lazyarray has no {type.__name__}")
-            t = viewed_as(self, dtype)
+            t = viewed_as(self, dtype) if type is not None else None
             if t is None:
                 t = functions.view(self, dtype)
             if type is None or _derived is None or not issubclass(type, _derived):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -245,7 +246,12 @@ def common_type(*arrays: ArrayLike) -> type[np.inexact]:
     >>> la.common_type(la.ones(1, la.float32), la.ones(1, la.complex64))
     <class 'numpy.complex64'>
     """
-    return np.common_type(*[np.empty(0, a.dtype) if isinstance(a, Tensor) else a for a in arrays])
+    return _common_type(*[a.dtype for a in arrays])  # type: ignore[union-attr]
+
+
+@lru_cache(1024)
+def _common_type(*dtypes: Any) -> type[np.inexact]:
+    return np.common_type(*[np.empty(0, dtype) for dtype in dtypes])
 
 
 def min_scalar_type(a: ArrayLike, /) -> np.dtype[Any]:

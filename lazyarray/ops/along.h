@@ -128,6 +128,14 @@ inline bool fill_along(Along& along, int type_num, int what) {
   return along.extremum || along.sort || along.argsort;
 }
 
+// Copies n elements without gaps, each with its bytes in the other order.
+inline void copy_swapped(int type_num, char* to, const char* from, npy_intp n) {
+  PyArray_Descr* descr = PyArray_DescrFromType(type_num);
+  const npy_intp size = PyDataType_ELSIZE(descr);
+  PyDataType_GetArrFuncs(descr)->copyswapn(to, size, const_cast<char*>(from), size, n, 1, nullptr);
+  Py_DECREF(descr);
+}
+
 // argmax, argmin: lines (n) without gaps, output ().
 inline void extremum_loop(char** args, const npy_intp* dims, const npy_intp* steps, void* data) {
   const Along& along = *static_cast<Along*>(data);

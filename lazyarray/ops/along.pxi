@@ -19,6 +19,7 @@ cdef extern from "ops/along.h" namespace "lazyarray" nogil:
     void argsort_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void accumulate_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
     bint fill_along(Along&, int, int)
+    void copy_swapped(int, char*, const char*, npy_intp)
 
 
 cdef dict _along_kernels = {}

@@ -82,9 +82,9 @@ cdef class Direct(Public):
         self.wraps = recorded.__name__ in ("take", "choose", "put")
         self.of_values = not writes and recorded.__name__ in _OF_VALUES
         self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
-        self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
-        if self.quick is NULL:
-            self.quick = quick_of(recorded.__name__)
+        for name in (f"{module}.{recorded.__name__}", recorded.__qualname__.replace("Methods", "NDArray"), recorded.__name__):
+            if self.quick is NULL:
+                self.quick = quick_of(name)
         if recorded.__name__ == "sort" and not writes:  # the method of that name sorts in place
             self.quick = quick_sort
         self.called = <vectorcallfunc>call_direct

@@ -48,7 +48,11 @@ cdef dict _WAYS = {
     "round": <size_t>&quick_round, "around": <size_t>&quick_round, "pad": <size_t>&quick_pad, "clip": <size_t>&quick_clip,
     "diff": <size_t>&quick_diff, "cumsum": <size_t>&quick_cumsum, "cumprod": <size_t>&quick_cumprod, "isclose": <size_t>&quick_isclose, "svd": <size_t>&quick_svd,
     "svdvals": <size_t>&quick_svdvals, "matrix_rank": <size_t>&quick_matrix_rank, "pinv": <size_t>&quick_pinv,
-    "eig": <size_t>&quick_eig, "eigvals": <size_t>&quick_eigvals}
+    "eig": <size_t>&quick_eig, "eigvals": <size_t>&quick_eigvals,
+    "NDArray.byteswap": <size_t>&quick_byteswap, "compress": <size_t>&quick_compress,
+    "NDArray.compress": <size_t>&quick_compress_method, "putmask": <size_t>&quick_putmask, "place": <size_t>&quick_place,
+    "fill_diagonal": <size_t>&quick_fill_diagonal, "resize": <size_t>&quick_resize,
+    "lazyarray.linalg.diagonal": <size_t>&quick_matrix_diagonal}
 
 
 cdef Quick quick_of(str name):

@@ -369,3 +369,43 @@ cdef object range_of_floats(PyObject** args, Py_ssize_t n):
     if not 0 < length <= _DIRECT_LENGTH:  # not a number, too
         return None
     return ramp(start, step, <npy_intp>length)
+
+
+cdef object quick_byteswap(PyObject** args, Py_ssize_t n):
+    """A copy of a small array, or a scalar, with the bytes of each element in the other order."""
+    cdef Tensor x = only_tensor(args, n), out
+    if x is None or not is_ready(x, True):
+        return None
+    out = new_element(x.v.dtype, cpu0()) if is_scalar(x) else small_array(x.v.dtype, x.v.layout.ndim, x.v.layout.shape(), True)
+    if out is None:
+        return None
+    copy_swapped(info(x.v.dtype).type_num, out.v.elements(), x.v.elements(), x.v.layout.size())
+    return out if is_scalar(x) else written(out)
+
+
+cdef object quick_resize(PyObject** args, Py_ssize_t n):
+    """The elements of a small array over and over, in a shape of Python's integers."""
+    cdef Tensor x = first_array(args) if n == 2 else None, out
+    cdef npy_intp shape[kMaxDims]
+    cdef npy_intp have, size, product = 1
+    cdef int i, ndim
+    if x is None or not x.v.layout.size() or not is_ready(x):
+        return None
+    lengths = <object>args[1]
+    lengths = (lengths,) if type(lengths) is int else lengths
+    if type(lengths) is not tuple or not 0 < len(<tuple>lengths) <= kMaxDims:
+        return None
+    ndim = len(<tuple>lengths)
+    for i in range(ndim):
+        if not index_of((<tuple>lengths)[i], &shape[i]) or not 0 < shape[i] <= _DIRECT_RESULT // product:
+            return None
+        product *= shape[i]
+    out = small_array(x.v.dtype, ndim, shape, True)
+    if out is None:
+        return None
+    have, size = min(x.v.layout.size() * x.v.itemsize(), <npy_intp>out.v.chunk.nbytes), <npy_intp>out.v.chunk.nbytes
+    memcpy(out.v.chunk.data, x.v.elements(), have)
+    while have < size:  # twice as many each time
+        memcpy(out.v.chunk.data + have, out.v.chunk.data, min(have, size - have))
+        have += min(have, size - have)
+    return written(out)

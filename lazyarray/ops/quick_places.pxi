@@ -262,3 +262,117 @@ cdef object quick_copyto(PyObject** args, Py_ssize_t n):
         return None
     store(to, value)
     return to
+
+
+cdef object quick_compress(PyObject** args, Py_ssize_t n):
+    """``compress(condition, a)``: the elements of a short vector where as long a mask is true."""
+    return None if n != 2 else compressed(<object>args[1], <object>args[0])
+
+
+cdef object quick_compress_method(PyObject** args, Py_ssize_t n):
+    return None if n != 2 else compressed(<object>args[0], <object>args[1])
+
+
+cdef Tensor compressed(object x, object mask):
+    if Py_TYPE(x) != type_of_arrays() or Py_TYPE(mask) != type_of_arrays():
+        return None
+    cdef Tensor t = <Tensor>x, m = <Tensor>mask
+    if t.v.layout.ndim != 1 or m.v.dtype != D_BOOL or not m.v.layout.same_shape(t.v.layout):
+        return None
+    return picked_now(t, m, t.v.itemsize(), True)
+
+
+cdef object quick_putmask(PyObject** args, Py_ssize_t n):
+    return None if n != 3 else stored_masked(args, False)
+
+
+cdef object quick_place(PyObject** args, Py_ssize_t n):
+    return None if n != 3 else stored_masked(args, True)
+
+
+cdef object stored_masked(PyObject** args, bint in_turn):
+    """Stores values where a mask is true: each at its own place, or ``in_turn``; the array, if that was possible."""
+    cdef Tensor x = first_array(args), mask = first_array(args + 1)
+    cdef long double room[2 * _LISTED]  # 32 bytes each, aligned
+    cdef const char* values = <char*>room
+    cdef const char* set_
+    cdef npy_intp i, k = 0, count, size
+    if x is None or mask is None or mask.v.dtype != D_BOOL or unwritable(x) or not mask.v.layout.same_shape(x.v.layout) \
+            or mask.v.same_memory(x.v) or x.v.layout.size() > _VECTOR or not is_ready(x) or not is_ready(mask) or not at_hand(x.v.chunk, True):
+        return None
+    count = values_in(<object>args[2], x, <char*>room, &values)
+    if count <= 0:
+        return None
+    set_, size = mask.v.elements(), x.v.itemsize()
+    if size == 8:
+        store_words(<uint64_t*>x.v.elements(), x.v.layout.size(), set_, <const uint64_t*>values, count, in_turn)
+    elif size == 4:
+        store_words(<uint32_t*>x.v.elements(), x.v.layout.size(), set_, <const uint32_t*>values, count, in_turn)
+    elif size == 2:
+        store_words(<uint16_t*>x.v.elements(), x.v.layout.size(), set_, <const uint16_t*>values, count, in_turn)
+    elif size == 1:
+        store_words(<uint8_t*>x.v.elements(), x.v.layout.size(), set_, <const uint8_t*>values, count, in_turn)
+    else:
+        for i in range(x.v.layout.size()):
+            if set_[i]:
+                memcpy(x.v.elements() + i * size, values + k * size, size)
+            if set_[i] or not in_turn:
+                k = 0 if k + 1 == count else k + 1
+    changed(x.v.chunk)
+    return x
+
+
+ctypedef fused Word:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+cdef void store_words(Word* to, npy_intp n, const char* set_, const Word* values, npy_intp count, bint in_turn) noexcept:
+    """The same of words, without a branch that depends on the mask."""
+    cdef npy_intp i, k = 0, every = not in_turn
+    for i in range(n):
+        to[i] ^= (to[i] ^ values[k]) & <Word>-<int64_t>(set_[i] != 0)
+        k += every | (set_[i] != 0)
+        k &= -<npy_intp>(k != count)
+
+
+cdef npy_intp values_in(object o, Tensor x, char* room, const char** values) except -2:
+    """How many values of x's dtype a number, a short list of numbers or an array holds; -1 for anything else.
+
+    Those of a list are put into ``room``; else ``values`` is where an array has its own.
+    """
+    cdef Tensor t
+    cdef int code = x.v.dtype
+    if Py_TYPE(o) == type_of_arrays():
+        t = <Tensor>o
+        if t.v.dtype != code or t.v.same_memory(x.v) or not is_ready(t):
+            return -1
+        values[0] = t.v.elements()
+        return t.v.layout.size()
+    if type(o) is not list:
+        return 1 if not is_tensor(o) and may_be(o, code) and put_number(room, o, code) else -1
+    if len(<list>o) > _LISTED:
+        return -1
+    for item in <list>o:
+        if not may_be(item, code):
+            return -1
+    return len(<list>o) if put_numbers(room, o, len(<list>o), code) else -1
+
+
+cdef object quick_fill_diagonal(PyObject** args, Py_ssize_t n):
+    """Stores a number on the diagonal of a matrix; the matrix, if that was possible."""
+    cdef Tensor x = first_array(args) if n == 2 or n == 3 and <object>args[2] is False else None
+    cdef long double number[2]  # 32 bytes, aligned
+    cdef npy_intp i, size, rows, columns
+    if x is None or x.v.layout.ndim != 2 or unwritable(x) or not contiguous(x) or not may_run_now() or not x.v.near() \
+            or not at_hand(x.v.chunk, True) or is_tensor(<object>args[1]) or not may_be(<object>args[1], x.v.dtype):
+        return None
+    rows, columns, size = x.v.layout.shape()[0], x.v.layout.shape()[1], x.v.itemsize()
+    if min(rows, columns) > _DIRECT_LENGTH or not put_number(<char*>number, <object>args[1], x.v.dtype):
+        return None
+    for i in range(min(rows, columns)):
+        memcpy(x.v.elements() + i * (columns + 1) * size, number, size)
+    changed(x.v.chunk)
+    return x

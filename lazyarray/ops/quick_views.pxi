@@ -198,27 +198,45 @@ cdef object quick_expand_dims(PyObject** args, Py_ssize_t n):
     return t
 
 
+cdef object each_by_itself(Quick way, PyObject** args, Py_ssize_t n):
+    """What the way gives for each of several arguments; None where it gives none for one."""
+    cdef Py_ssize_t i
+    found = []
+    for i in range(n):
+        one = way(args + i, 1)
+        if one is None:
+            return None
+        found.append(one)
+    return tuple(found)
+
+
 cdef object quick_atleast_1d(PyObject** args, Py_ssize_t n):
+    if n > 1:
+        return each_by_itself(quick_atleast_1d, args, n)
     cdef Tensor t = only(args, n)
     if t is None:
-        return lone_boxed(args, n, 1)
+        return lone_boxed(args, n, 1, quick_atleast_1d)
     return t if t.v.layout.ndim else None
 
 
 cdef object quick_atleast_2d(PyObject** args, Py_ssize_t n):
+    if n > 1:
+        return each_by_itself(quick_atleast_2d, args, n)
     cdef Tensor t = only(args, n)
     if t is None:
-        return lone_boxed(args, n, 2)
+        return lone_boxed(args, n, 2, quick_atleast_2d)
     if t.v.layout.ndim < 1:
         return None
     return with_axis(t, 0) if t.v.layout.ndim == 1 else t
 
 
 cdef object quick_atleast_3d(PyObject** args, Py_ssize_t n):
+    if n > 1:
+        return each_by_itself(quick_atleast_3d, args, n)
     cdef Tensor t = only(args, n)
     cdef int axes[3]
     if t is None:
-        return lone_boxed(args, n, 3)
+        return lone_boxed(args, n, 3, quick_atleast_3d)
     if t.v.layout.ndim == 0 or t.v.layout.ndim >= 3:
         return t if t.v.layout.ndim else None
     axes[0], axes[1], axes[2] = (-1, 0, -1) if t.v.layout.ndim == 1 else (0, 1, -1)
@@ -276,6 +294,11 @@ cdef Tensor diagonal_of(Tensor x, object offset, object first, object second):
 cdef object quick_diagonal(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
     return None if t is None else diagonal_of(t, 0, 0, 1)
+
+
+cdef object quick_matrix_diagonal(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    return None if t is None else diagonal_of(t, 0, -2, -1)
 
 
 cdef object quick_moveaxis(PyObject** args, Py_ssize_t n):
@@ -457,8 +480,24 @@ cdef Tensor boxed(Tensor x, int ndim):
     return written(t)
 
 
-cdef Tensor lone_boxed(PyObject** args, Py_ssize_t n, int ndim):
-    return boxed(<Tensor>args[0], ndim) if n == 1 and is_tensor(<object>args[0]) else None
+cdef object lone_boxed(PyObject** args, Py_ssize_t n, int ndim, Quick way):
+    """A scalar or number of Python's with so many axes, or what the way makes of a list's array; else None."""
+    cdef Tensor t
+    cdef PyObject* made
+    if n == 1 and is_tensor(<object>args[0]):
+        return boxed(<Tensor>args[0], ndim)
+    t = new_array(args, n, True) if n == 1 and type(<object>args[0]) in _NUMBERS_OR_LIST else None
+    if t is None:
+        return None
+    if t.v.layout.ndim:
+        made = <PyObject*>t
+        return way(&made, 1)
+    while t.v.layout.ndim < ndim:
+        t = with_axis(t, 0)
+    return t
+
+
+cdef frozenset _NUMBERS_OR_LIST = frozenset((float, int, complex, list))
 
 
 cdef bint apart_in_memory(Tensor a, Tensor b) noexcept:

@@ -789,3 +789,131 @@ def test_reductions_that_start_somewhere_of_larger_arrays(direct):
     ours.setflags(write=False)
     with pytest.raises(ValueError, match="read-only"):
         la.add.reduce(la.array(a), 1, out=ours)
+
+
+def test_bytes_the_other_way_round(direct):
+    for a in [*BASES, *MORE, np.array(3, "i2"), np.array([1j, 2], "F"), np.arange(9, dtype="u2")]:
+        for x in (a, a.T, a[::2] if a.ndim else a):
+            got = la.array(x).byteswap()
+            assert got.dtype == x.dtype and got.asnumpy().tobytes() == x.byteswap().tobytes()
+    x = la.arange(3)
+    assert x[1].byteswap().item() == 1 << 56 and x.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("shape", [3, (3,), (2, 3), (5, 5, 2), (1000,), (), 0, (2, 0), -1, (2, -1)])
+def test_elements_over_and_over(shape, direct):
+    for a in [*BASES, *MORE]:
+        try:
+            want = np.resize(a, shape)
+        except ValueError:
+            with pytest.raises(ValueError):
+                la.resize(la.array(a), shape)
+            continue
+        same(la.resize(la.array(a), shape), want)
+
+
+@pytest.mark.parametrize("name", ["putmask", "place"])
+def test_values_by_a_mask(name, direct):
+    values = [
+        0,
+        1.5,
+        2j,
+        True,
+        300,
+        [1, 2, 3],
+        [2.5],
+        [],
+        [1, 2.5],
+        [True],
+        np.arange(3),
+        np.ones(2),
+    ]
+    for dtype in "?bhldfDe":
+        for shape in [(), (1,), (7,), (3, 4), (5000,)]:
+            a = np.array(rng.random(shape) * 9, dtype)
+            mask = np.array(rng.random(shape) > 0.5)
+            for v in values:
+                want, got = a.copy(), la.array(a)
+                try:
+                    getattr(np, name)(want, mask, v)
+                except Exception as error:
+                    with pytest.raises(type(error)):
+                        getattr(la, name)(got, la.array(mask), v)
+                else:
+                    getattr(la, name)(got, la.array(mask), v)
+                same(got, want)
+    x = la.arange(6.0)
+    getattr(la, name)(x[::2], x[::2] > 1, x[1:4])  # one memory
+    want = np.arange(6.0)
+    getattr(np, name)(want[::2], want[::2] > 1, want[1:4].copy())
+    same(x, want)
+    with pytest.raises(ValueError):
+        getattr(la, name)(la.frombuffer(b"\0" * 8), la.array([True]), [1.0])
+
+
+def test_numbers_on_the_diagonal(direct):
+    for dtype in "?bldfD":
+        for shape in [(1, 1), (3, 3), (3, 5), (7, 2), (2, 0), (64, 65)]:
+            for value in (0, 1.5, 2j, True, 300, [1, 2]):
+                want, got = np.ones(shape, dtype), la.ones(shape, dtype)
+                try:
+                    np.fill_diagonal(want, value)
+                except Exception as error:
+                    with pytest.raises(type(error)):
+                        la.fill_diagonal(got, value)
+                else:
+                    la.fill_diagonal(got, value)
+                same(got, want)
+    want, got = np.ones((4, 4)), la.ones((4, 4))
+    np.fill_diagonal(want.T[::-1], 5)
+    la.fill_diagonal(got.T[::-1], 5)
+    same(got, want)
+
+
+def test_several_of_at_least_so_many_axes(direct):
+    for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
+        for others in ((2,), (2.5, [1, 2]), (la.ones((2, 3)),)):
+            for a in map(np.array, BASES):
+                want = getattr(np, name)(a, *map(np.asarray, others))
+                got = getattr(la, name)(la.array(a), *others)
+                assert type(got) is tuple and len(got) == len(want)
+                for x, y in zip(got, want, strict=True):
+                    same(x, y)
+
+
+def test_diagonals_of_the_last_axes(direct):
+    for a in map(np.array, BASES):
+        for offset in (None, 1, -2):
+            given = {} if offset is None else {"offset": offset}
+            same_or_raises(
+                lambda x, g=given: (la if isinstance(x, la.NDArray) else np).linalg.diagonal(
+                    x, **g
+                ),
+                a,
+            )
+
+
+def test_compressed_vectors(direct):
+    for a in [*BASES, *MORE]:
+        if a.ndim != 1:
+            continue
+        for n in (len(a), max(len(a) - 1, 0)):
+            mask = rng.random(n) > 0.5
+            for got in (
+                la.compress(la.array(mask), la.array(a)),
+                la.array(a).compress(la.array(mask)),
+            ):
+                same(got, np.compress(mask, a))
+        same(la.compress(la.array(mask), la.array(a), axis=0), np.compress(mask, a, axis=0))
+
+
+def test_common_types():
+    for one in "bhlefdFD":
+        for other in "BLefdFD":
+            want = np.common_type(np.zeros(1, one), np.zeros(2, other))
+            assert la.common_type(la.zeros(1, one), la.zeros(2, other)) is want
+            assert la.common_type(la.zeros(1, one), np.zeros(2, other)) is want
+    with pytest.raises(TypeError):
+        la.common_type(la.ones(2, bool))
+    with pytest.raises(AttributeError):
+        la.common_type([1])
