@@ -557,13 +557,13 @@ cdef class Methods(Operators):
         """Complex conjugate; the array itself if it is real, as NumPy's."""
         if out is not None:
             return _conjugate(self, out)
-        return handed(_conjugate(self)) if info(self.v.dtype).kind == b"c" else self
+        return as_drawn_as(self, handed(_conjugate(self))) if info(self.v.dtype).kind == b"c" else self
 
     def conjugate(self, out=None):
         """Complex conjugate; the array itself if it is real, as NumPy's."""
         if out is not None:
             return _conjugate(self, out)
-        return handed(_conjugate(self)) if info(self.v.dtype).kind == b"c" else self
+        return as_drawn_as(self, handed(_conjugate(self))) if info(self.v.dtype).kind == b"c" else self
 
     def searchsorted(self, v, side="left", sorter=None):
         """Where to insert each of ``v`` into this sorted vector."""

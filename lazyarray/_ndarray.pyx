@@ -78,6 +78,7 @@ from lazyarray.lazy._lazy cimport (
     lazy,
     lone_ops,
     np_dtype,
+    number_at_hand,
     npy_intp,
     looked_at,
     numpy_view,

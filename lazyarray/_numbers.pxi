@@ -9,6 +9,18 @@ cdef inline bint is_pythons(object o):
     return t is float or t is int or t is bool or t is complex or is_tensor(o) and (<Tensor>o).v.drawn
 
 
+cdef inline bint is_float_of_complex(object a, object b):
+    """Whether ``a op b`` is Python's: to its ``complex``, on the left, NumPy's float64 is a ``float``."""
+    cdef Tensor t
+    if type(a) is not complex:
+        if not is_tensor(a):
+            return False
+        t = <Tensor>a
+        if not t.v.drawn or t.v.dtype != D_C16:
+            return False
+    return is_tensor(b) and (<Tensor>b).v.dtype == D_F8 and is_scalar(<Tensor>b)
+
+
 cdef inline bint is_integer(object o):
     return type(o) is int or is_tensor(o) and (<Tensor>o).v.dtype == D_IL
 
@@ -21,18 +33,28 @@ cdef object as_pythons(object value):
     return found
 
 
+cdef inline object as_drawn_as(Tensor number, object part):
+    """A part of a number, made for it: Python's if the number is."""
+    if number.v.drawn and is_tensor(part):
+        (<Tensor>part).v.drawn = True
+    return part
+
+
 cdef object of_draws(Ufunc row, int op, object a, object b):
-    """``a op b`` of two numbers that are Python's to NumPy, one of them drawn."""
+    """``a op b`` of two numbers that are Python's to NumPy, one of them drawn or a float64."""
     cdef Tensor t = None
     # Of integers these lose their upper bits where they are NumPy's.
     if op < QUICK_LEFT and (op != QUICK_POWER or not (is_integer(a) and is_integer(b))):
         t = quick(op, a, b)
     if t is None or t.v.dtype == D_C16:
         x, y = plain(a), plain(b)
+        if is_tensor(y):
+            number = number_at_hand(<Tensor>y)
+            y = y if number is None else number
         if not is_tensor(x) and not is_tensor(y):
             return as_pythons(_python_of[row](x, y))
         t = row.binary(a, b, None)
-    t.v.drawn = t.v.dtype in (D_F8, D_IL)
+    t.v.drawn = t.v.dtype in (D_F8, D_IL, D_C16)
     return t
 
 

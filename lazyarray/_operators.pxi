@@ -72,7 +72,7 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
     cdef Tensor t
     if meets_derived(self, b if a is self else a):
         return with_derived(row, a, b)
-    if self.v.drawn and not scalars_are_read and is_pythons(a) and is_pythons(b):
+    if not scalars_are_read and (self.v.drawn and is_pythons(a) and is_pythons(b) or is_float_of_complex(a, b)):
         return of_draws(row, op, a, b)
     if self.v.layout.ndim == 0 and op != NOT_QUICK and not scalars_are_read:
         if self.v.dtype != D_IL and is_whole(self):

@@ -75,13 +75,15 @@ cdef class Scalar(Array):
     def real(self):
         """The real part."""
         cdef Tensor t = None if scalars_are_read else quick_part(self, 0)
-        return t if t is not None else handed(returned(functions.real(self)) if info(self.v.dtype).kind == b"c" else self)
+        if t is None and info(self.v.dtype).kind != b"c":
+            return handed(self)
+        return as_drawn_as(self, t if t is not None else handed(returned(functions.real(self))))
 
     @property
     def imag(self):
         """The imaginary part."""
         cdef Tensor t = None if scalars_are_read else quick_part(self, 1)
-        return t if t is not None else handed(returned(functions.imag(self)))
+        return as_drawn_as(self, t if t is not None else handed(returned(functions.imag(self))))
 
     @property
     def flat(self):

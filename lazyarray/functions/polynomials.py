@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -44,7 +45,16 @@ _divide, _multiply, _sqrt, _sum = op.divide, op.multiply, op.sqrt, op.sum
 # ---- the class ----------------------------------------------------------------------------------
 
 
-class poly1d(np.poly1d):
+class _OneOfThem(type):
+    """``isinstance`` takes a polynomial that NumPy or SciPy made, as it does their arrays."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if cls is poly1d:
+            return isinstance(instance, np.poly1d)
+        return super().__instancecheck__(instance)
+
+
+class poly1d(np.poly1d, metaclass=_OneOfThem):
     """A polynomial that can be called, printed and reckoned with: ``numpy.poly1d``.
 
     Its coefficients are a lazyarray; with ``r`` those given are its roots. Waits for the
@@ -68,6 +78,25 @@ class poly1d(np.poly1d):
             with suppress(Unheld):  # then they are NumPy's
                 given = atleast_1d(given)
         super().__init__(given, r, variable)
+
+
+def _as_ours(method: Any) -> Any:
+    """A method of NumPy's class, which makes NumPy's: what it gives is of this class."""
+
+    @functools.wraps(method)
+    def ours(self: poly1d, *args: Any, **kwargs: Any) -> Any:
+        result = method(self, *args, **kwargs)
+        for p in result if isinstance(result, tuple) else (result,):
+            if type(p) is np.poly1d:
+                p.__class__ = poly1d
+        return result
+
+    return ours
+
+
+_MAKE_ONE = "neg pos add radd sub rsub mul rmul pow truediv rtruediv".split()
+for _name in ["deriv", "integ", *(f"__{_name}__" for _name in _MAKE_ONE)]:
+    setattr(poly1d, _name, _as_ours(getattr(np.poly1d, _name)))
 
 
 def _as_given(result: NDArray, *given: Any) -> Any:

@@ -610,6 +610,7 @@ cdef bint lone_ops() noexcept
 cdef Tensor new_element(int dtype, CDevice device)
 cdef Tensor truth(bint value)
 cdef object drawn_number(Tensor t)
+cdef object number_at_hand(Tensor t)
 cdef bint double_at_hand(object o, double* value) noexcept
 cdef bint whole_at_hand(object o, int64_t* value) noexcept
 cdef Tensor quick(int op, object a, object b)

@@ -136,8 +136,13 @@ cdef bint take_term(object o, Term* v) noexcept:
 
 cdef object drawn_number(Tensor t):
     """The Python number that a draw is to NumPy; None for any other number, and where it isn't to be read now."""
+    return number_at_hand(t) if t.v.drawn else None
+
+
+cdef object number_at_hand(Tensor t):
+    """The value of a scalar of float64, int64, bool or complex128; None where it isn't to be read now."""
     cdef char* p
-    if not t.v.drawn or recording() or capturing() or not t.v.near():
+    if recording() or capturing() or not t.v.near():
         return None
     p = t.v.elements()
     if t.v.dtype == D_F8:

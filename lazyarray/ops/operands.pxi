@@ -50,6 +50,8 @@ cdef inline int kind_of_tensor(Tensor t) noexcept:
     """Its dtype; of a draw whose value isn't there yet, that of Python's numbers."""
     if not t.v.drawn:
         return t.v.dtype
+    if t.v.dtype == D_C16:
+        return kWeakComplex
     return kWeakFloat if t.v.dtype == D_F8 else kWeakInt if t.v.dtype == D_IL else t.v.dtype
 
 

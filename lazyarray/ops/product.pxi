@@ -459,7 +459,7 @@ cdef object promoted_as(object o, int kind):
     """What stands for an operand of that kind where NumPy promotes dtypes."""
     if kind < kDtypes:
         return np_dtype(kind)
-    return o if not is_tensor(o) else 0.0 if kind == kWeakFloat else 0
+    return o if not is_tensor(o) else weak_type(kind)()
 
 
 def promoting(o):

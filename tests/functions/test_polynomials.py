@@ -163,6 +163,18 @@ def test_of_poly1d():
     assert kinds[0] == kinds[1] and made[0] == made[1]
 
 
+def test_what_a_poly1d_makes_is_of_its_class():
+    """NumPy's methods make NumPy's: ``isinstance(p.deriv(), la.poly1d)`` was false."""
+    p, q = la.poly1d([3.0, 0, 1]), la.poly1d([1.0, 2])
+    made = [-p, +p, p + 1, 1 + p, p - q, 1 - p, 2 * p, p * q, p**2, p / 2, *(p / q)]
+    made += [*([1.0, 2] / q), p.deriv(), p.integ(2, k=1), np.poly1d([1.0, 2]) + p]
+    assert {type(x) for x in made} == {la.poly1d}
+    # One that NumPy or SciPy made counts, too; classes that programs derive keep what they are.
+    assert isinstance(np.poly1d([1.0]), la.poly1d) and not isinstance([1.0], la.poly1d)
+    derived = type("Derived", (la.poly1d,), {})
+    assert isinstance(derived([1.0]), derived) and not isinstance(p, derived)
+
+
 @pytest.mark.parametrize(
     "given", [[Fraction(1, 2), 1], np.array([2, 3], object), np.ma.array([1.0, 2.0]), ["a", "b"]]
 )

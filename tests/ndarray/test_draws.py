@@ -41,11 +41,23 @@ isinstance(r.rand(), np.floating) | isinstance(rng.integers(9), np.int64)
 isinstance(r.rand() * 2, float) | json.dumps([r.randint(9), r.rand() * 2])
 statistics.mean([r.randint(9) for _ in "abc"])
 statistics.variance([r.randint(9) for _ in "abc"]) | f"{r.rand() * 2} {r.randint(9) + 1:03d}"
+1j * v[0] | 1j * v[0] / v[1] | (2 + 1j) / v[2] | (2 + 1j) ** v[2] | 2j + v[0] | 2j - v[0]
+v[0] - 2j | v[0] * 1j | v[0] ** 2j | (2 + 1j) * v.sum() / v[2] | v[1] / (1j * v[0]) | 1j / v[3]
+1j * v[0] * v[1] / v[2] | v[0] - 1j * v[1] / v[2] | (1j * v[0]) ** -1 | -(1j * v[0])
+abs(1j * v[0]) | (1j * v[0]).real | (1j * v[0]).imag / v[1] | (1j * v[0]).conjugate()
+r.rand().imag | r.rand().real
+xp.ones(2, "f4") * (1j * v[0]) | xp.ones(2, "F") * (2j + v[0]) | xp.exp(1j * v[0])
+1j * v[0].astype("f4") | xp.where([True, False], 1j * v[0], xp.ones(2, "f4"))
+xp.ones(2, "f4") * (1j * v[0]).imag
+1j * xp.float64(2) / 7 | (2 + 1j) / xp.float64(0.3) | 1j * xp.array([3])[0] / v[1]
+1j * v[:1] / v[1] | isinstance(1j * v[0], complex)
+(2 + 1j) // v[0] | 1j * v.astype("F")[0] / v[1]
 """
 
 
 def outcome(line, xp):
     names = {"rng": xp.random.default_rng(3), "r": xp.random.RandomState(3), "xp": xp, "np": np}
+    names["v"] = xp.array([3.0, 7.0, 0.3, 0.0])
     try:
         found = eval(line, names | {"math": math, "json": json, "statistics": statistics})
     except Exception as e:
