@@ -32,6 +32,7 @@ _ADAPTED = (
     "pandas.core.common",
     "statsmodels.tools.rng_qrng",
     "numpy.testing",
+    "numpy.random",
     "numpy.polynomial.polynomial",
     "numpy.polynomial.chebyshev",
     "numpy.polynomial.legendre",

@@ -175,6 +175,12 @@ def adapt(module: ModuleType) -> None:
         wrap(module.rv_generic, ["rvs"], make=generators.drawing)
     elif module.__name__ == "scipy.stats._multivariate":
         wrap(module.multi_rv_generic, ["_get_random_state"], generators.asked)
+        # NumPy's generators take an array's number for a shape where several numbers make one draw.
+        for kind in vars(module).values():
+            if isinstance(kind, type) and "rvs" in vars(kind):
+                wrap(kind, ["rvs"])
+    elif module.__name__ == "numpy.random":
+        wrap(module, ["seed"], make=generators.seeding)
     elif module.__name__.startswith("numba."):
         numba.adapt_numba(module)
     elif module.__name__.startswith("numpy.polynomial."):

@@ -51,6 +51,19 @@ def asked(o: Any) -> Any:
     return numpys_generator(o)
 
 
+def seeding(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callable[..., Any]:
+    """NumPy's ``seed``, which libraries call for the program: its draws are from our stream."""
+
+    @functools.wraps(function)
+    def seed(seed: Any = None) -> None:
+        function(seed)
+        from lazyarray.random import devices
+
+        devices.seed(seed)
+
+    return seed
+
+
 def drawing(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callable[..., Any]:
     """A method that asks for no generator where it draws from NumPy's own stream."""
 

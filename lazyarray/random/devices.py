@@ -110,6 +110,8 @@ _lock = threading.Lock()
 hold_at_fork(_lock, pushes=True)
 _base: Any = np.random.SeedSequence()  # of the last seed() for all devices
 _numpys_own: Any = np.random.mtrand._rand
+# NumPy's function itself: libraries that call it start our streams, too.
+_seed_numpys: Any = getattr(np.random.seed, "__wrapped__", np.random.seed)
 # Of NumPy's own stream, from when ours was started: its state, or the seed that it got.
 _untouched: bytes | tuple[Any] | None = None
 first: ModuleStream = _stream(_FIRST)
@@ -150,8 +152,8 @@ def _state_of(stream: np.random.RandomState) -> bytes:
 def join(what: str) -> None:
     """Makes NumPy's own stream and that of ``cpu(0)`` one: a library is about to draw from NumPy's.
 
-    So the program's draws and the library's follow each other as with NumPy. If somebody has
-    started NumPy's stream or drawn from it since ours was started, both stay what they are. Waits
+    So the program's draws and the library's follow each other as with NumPy. If somebody has set
+    the state of NumPy's stream or drawn from it since it was seeded, both stay what they are. Waits
     for the draws so far, by ``what``.
     """
     global _untouched
@@ -219,7 +221,7 @@ def seed(seed: Seed = None, ctx: DeviceLike = None, *, device: DeviceLike = None
         _untouched = _state_of(_numpys_own)
     else:
         first.seed(given)
-        np.random.seed(given)  # noqa: NPY002 -- that stream is meant
+        _seed_numpys(given)
         _untouched = (copy(given),)  # to look at the state takes ten times as long as to seed
     with _lock:
         _base = copy(given)

@@ -124,12 +124,52 @@ def test_numpys_own_stream_goes_on_from_ours(size):
     same_streams(lambda: frame.sample(4).to_numpy(), size)
 
 
-def test_numpys_own_stream_that_somebody_started_stays_apart():
+def test_numpys_own_stream_that_somebody_drew_from_stays_apart():
     stats = pytest.importorskip("scipy.stats")
     la.random.seed(7)
-    np.random.seed(8)
+    np.random.set_state(np.random.RandomState(8).get_state())
     assert stats.norm.rvs() == np.random.RandomState(8).normal()
     assert float(la.random.normal()) == np.random.RandomState(7).normal()
+
+
+def test_a_library_that_seeds_for_the_program():
+    """Ours stayed what it was: what a program drew after a library's ``set_seed(8)`` was others."""
+    stats = pytest.importorskip("scipy.stats")
+    la.random.seed(7)
+    la.random.normal(size=3)
+    np.random.seed(8)
+    own = np.random.RandomState(8)
+    want = [own.normal(), own.normal(), own.rand()]
+    assert [float(la.random.normal()), stats.norm.rvs(), float(la.random.rand())] == want
+    np.random.seed([1, 2])
+    drawn = la.random.normal(size=5000)
+    assert drawn.tolist() == np.random.RandomState([1, 2]).normal(size=5000).tolist()
+    assert np.random.rand() == np.random.RandomState([1, 2]).rand()  # NumPy's own is as it was
+    with pytest.raises(ValueError, match="between 0 and"):
+        np.random.seed(-1)
+
+
+def test_a_library_that_seeds_before_the_program_draws():
+    code = """if True:
+        import lazyarray as la, sys
+        import numpy.random
+        numpy.random.seed(3)
+        assert float(la.random.rand()) == numpy.random.RandomState(3).rand()
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=100)
+
+
+def test_scalars_that_say_how_many():
+    """NumPy takes one for a shape where several numbers are one draw: it was an IndexError."""
+    stats = pytest.importorskip("scipy.stats")
+    found = []
+    for xp in (np, la):
+        xp.random.seed(4)
+        n = xp.array([2, 3])[1]
+        plane = stats.multivariate_normal([0, 0], xp.eye(2))
+        found.append([plane.rvs(n).tolist(), stats.dirichlet.rvs([1, 2], n).tolist()])
+        found[-1].append(stats.multivariate_normal.rvs([0, 1], size=n).tolist())
+    assert found[0] == found[1]
 
 
 def test_libraries_that_were_imported_before():
