@@ -109,8 +109,8 @@ _LATER = {
     **{
         room: room
         for room in (
-            "char ctypeslib distributed dtypes exceptions fft graph kvstore lib linalg ma nn "
-            "polynomial profiler random rec strings testing typing"
+            "char ctypeslib distributed dtypes exceptions fft graph kvstore lib linalg ma matlib "
+            "nn polynomial profiler random rec strings testing typing"
         ).split()
     },
     "emath": "lib:scimath",
@@ -209,6 +209,7 @@ if _typing.TYPE_CHECKING:
         testing,
         typing,
     )
+    from lazyarray import matlib as matlib
     from lazyarray._compile import Compiled, CompileWarning
     from lazyarray._compile import compile as compile
     from lazyarray._trace import trace as trace
@@ -241,4 +242,4 @@ if _os.environ.get("LAZYARRAY_PROFILER_AUTOSTART"):
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "compile", "__version__"]
+    return [*__all__, "compile", "matlib", "__version__"]

@@ -110,7 +110,7 @@ def test_every_method_is_documented():
 
 def test_all_is_unique_and_complete():
     assert len(set(la.__all__)) == len(la.__all__)
-    assert set(la.__all__) <= set(dir(la)) <= set(la.__all__) | {"__version__", "compile"}
+    assert set(la.__all__) <= set(dir(la)) <= set(la.__all__) | {"__version__", "compile", "matlib"}
     namespace = {}
     exec("from lazyarray import *", namespace)
     assert namespace["add"] is la.add and namespace["NDArray"] is la.NDArray

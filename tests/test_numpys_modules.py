@@ -1,6 +1,7 @@
 """``la.lib``, ``la.polynomial``, ``la.emath`` and ``la.poly1d``: NumPy's modules of those names."""
 
 import pickle
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import lazyarray as la
 from lazyarray.lib.stride_tricks import as_strided, sliding_window_view
 
 BASES = ["chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial"]
+numpys_matlib = import_module("numpy.matlib")
 CLASSES = ["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial"]
 
 
@@ -151,3 +153,35 @@ def test_what_is_absent_says_why():
     for name in ("flatiter", "get_include", "info"):
         with pytest.raises(AttributeError, match=f"{name!r}: "):
             getattr(la, name)
+
+
+# ---- matlib -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("times", [(2, 3), (1, 1), (0, 2)])
+def test_repmat(times):
+    for make in (
+        lambda xp: 3,
+        lambda xp: [1.0, 2],
+        lambda xp: xp.arange(6).reshape(2, 3),
+        lambda xp: xp.ones((2, 3), "f4").T,
+        lambda xp: xp.ones((2, 0)),
+    ):
+        with la.no_sync():
+            got = la.matlib.repmat(make(la), *times)
+        want = numpys_matlib.repmat(make(np), *times)
+        same(got, want)
+        assert got.flags.c_contiguous == want.flags.c_contiguous
+    matrix = np.asmatrix([[1, 2]])
+    assert repr(la.matlib.repmat(matrix, 2, 1)) == repr(numpys_matlib.repmat(matrix, 2, 1))
+    with pytest.raises(ValueError, match="too many values"):
+        la.matlib.repmat(la.ones((1, 1, 1)), 1, 1)
+
+
+def test_matlib_has_all_names():
+    found = []
+    for xp, matlib in ((np, numpys_matlib), (la, la.matlib)):
+        xp.random.seed(2)
+        made = [matlib.rand(2, 2), matlib.randn((1, 2)), matlib.zeros(3), matlib.eye(2)]
+        found.append(repr([*made, matlib.identity(2), matlib.ones((1, 2)), matlib.pi]))
+    assert found[0] == found[1] and la.matlib.sin is la.sin

@@ -48,7 +48,7 @@ ROOMS = """
     kvstore.py | launch.py
     dask
     _adapters
-    package: __init__ _config _scalar_mode _scalars _others _hints _trace __main__
+    package: __init__ _config _scalar_mode _scalars _others _hints _trace matlib __main__
 """  # noqa: E501
 
 # What is allowed all the same: reason, and "file > file file ...". It can only get shorter.

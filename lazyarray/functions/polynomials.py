@@ -79,24 +79,53 @@ class poly1d(np.poly1d, metaclass=_OneOfThem):
                 given = atleast_1d(given)
         super().__init__(given, r, variable)
 
+    def deriv(self, m: Any = 1) -> poly1d:
+        """The derivative.
 
-def _as_ours(method: Any) -> Any:
-    """A method of NumPy's class, which makes NumPy's: what it gives is of this class."""
+        Args:
+            m: how often it is derived.
+        Returns: a poly1d object.
+        Raises: ValueError if ``m`` is negative.
 
-    @functools.wraps(method)
-    def ours(self: poly1d, *args: Any, **kwargs: Any) -> Any:
-        result = method(self, *args, **kwargs)
-        for p in result if isinstance(result, tuple) else (result,):
-            if type(p) is np.poly1d:
-                p.__class__ = poly1d
-        return result
+        >>> import lazyarray as la
+        >>> la.poly1d([1, 2, 3]).deriv()
+        poly1d([2, 2])
+        """
+        derived: poly1d = _ours(super().deriv(m))
+        return derived
 
-    return ours
+    def integ(self, m: Any = 1, k: Any = 0) -> poly1d:
+        """The integral.
+
+        Args:
+            m: how often it is integrated.
+            k: the constants, one for each time; one number: for all.
+        Returns: a poly1d object.
+        Raises: ValueError if ``m`` is negative, or for another number of constants.
+
+        >>> import lazyarray as la
+        >>> la.poly1d([2, 2]).integ(k=3)
+        poly1d([1., 2., 3.])
+        """
+        integrated: poly1d = _ours(super().integ(m, k))
+        return integrated
 
 
-_MAKE_ONE = "neg pos add radd sub rsub mul rmul pow truediv rtruediv".split()
-for _name in ["deriv", "integ", *(f"__{_name}__" for _name in _MAKE_ONE)]:
-    setattr(poly1d, _name, _as_ours(getattr(np.poly1d, _name)))
+def _ours(result: Any) -> Any:
+    """What a method of NumPy's class gives, which makes NumPy's, of this class."""
+    for p in result if isinstance(result, tuple) else (result,):
+        if type(p) is np.poly1d:
+            p.__class__ = poly1d
+    return result
+
+
+def _operator(name: str) -> Any:
+    numpys = getattr(np.poly1d, name)
+    return functools.wraps(numpys)(lambda *args: _ours(numpys(*args)))
+
+
+for _name in "neg pos add radd sub rsub mul rmul pow truediv rtruediv".split():
+    setattr(poly1d, f"__{_name}__", _operator(f"__{_name}__"))
 
 
 def _as_given(result: NDArray, *given: Any) -> Any:
