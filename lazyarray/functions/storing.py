@@ -25,7 +25,15 @@ from lazyarray.lazy._lazy import Tensor, Unheld, shape_text
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_write, operands, values
 from lazyarray.ops._moves import stored
-from lazyarray.ops._rows import assign_to, holds_scalar, mask_of, out_array, select, strided
+from lazyarray.ops._rows import (
+    assign_to,
+    holds_scalar,
+    is_window,
+    mask_of,
+    out_array,
+    select,
+    strided,
+)
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -259,5 +267,13 @@ def copyto(
             )
         if isinstance(new, Tensor):
             new = new.astype(to.dtype, copy=False)
+        (given,) = operands(new)
+        if is_window(to) and not follows(to, given):  # one element of a place may be chosen alone
+            gil_write("copyto", _copy_chosen, to, [given, mask])
+            return
         new = select(mask, new, to)
     assign_to(to, new)
+
+
+def _copy_chosen(to: np.ndarray, new: np.ndarray, mask: np.ndarray) -> None:
+    np.copyto(to, new, where=mask)

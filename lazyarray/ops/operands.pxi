@@ -407,6 +407,15 @@ cdef bint written_under(Tensor x, Tensor out) noexcept:
     return x.v.may_overlap(out.v)
 
 
+cpdef bint is_window(Tensor x) noexcept:
+    """Whether elements of the array may share memory (as those of `as_strided` may).
+
+    Of what is written to one place the last stays. In which order NumPy's iterator writes depends on which operands
+    it copies, turns round and buffers: so such an output is left to NumPy.
+    """
+    return not nests(x.v.layout, x.v.itemsize())
+
+
 cdef bint _walks_in_buffers = not _numpy_facts.BUFFERS_WHERE_IT_PAYS
 
 

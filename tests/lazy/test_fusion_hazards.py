@@ -317,6 +317,40 @@ def test_storing_to_windows_of_any_order(n, dtype):
         np.testing.assert_array_equal(found[1], found[0])
 
 
+WRITES = {
+    "w += x": lambda m, w, x, mask: w.__iadd__(x),
+    "w *= row": lambda m, w, x, mask: w.__imul__(x[0]),
+    "w -= its own turned": lambda m, w, x, mask: w.__isub__(w[::-1, ::-1]),
+    "out=": lambda m, w, x, mask: m.multiply(x, x, out=w),
+    "out= of views": lambda m, w, x, mask: m.add(x[::-1, ::-1], x[::-1, ::-1], out=w),
+    "out= of one": lambda m, w, x, mask: m.square(x, out=w),
+    "copyto": lambda m, w, x, mask: m.copyto(w, x, where=mask),
+    "copyto of a number": lambda m, w, x, mask: m.copyto(w, 3, where=mask),
+}
+
+
+@pytest.mark.parametrize("steps", [(1, 3), (-3, 3), (-1, -1), (1, -2), (2, 2), (-2, 1)])
+@pytest.mark.parametrize("dtype", ["f8", "i2", "f2", "D"])
+@pytest.mark.parametrize("write", WRITES)
+def test_several_operands_written_to_windows(write, dtype, steps):
+    """NumPy writes in its iterator's order, or by a copy of the output in that of addresses."""
+    for shape in [(8, 3), (4, 7), (33, 17), (300, 65)]:
+        rng = np.random.default_rng(0)
+        x = rng.integers(-9, 9, shape).astype(dtype)
+        mask = rng.random(shape) < 0.5
+        ends = [(n - 1) * k for n, k in zip(shape, steps, strict=True)]
+        b = np.arange(sum(map(abs, ends)) + 1).astype(dtype)
+        begin = -sum(min(end, 0) for end in ends)
+        found = []
+        for m in (np, la):
+            base = m.array(b)
+            strides = tuple(k * b.itemsize for k in steps)
+            w = m.lib.stride_tricks.as_strided(base[begin:], shape, strides)
+            WRITES[write](m, w, m.array(x), m.array(mask))
+            found.append(np.asarray(base))
+        np.testing.assert_array_equal(found[1], found[0])
+
+
 # ---- what may fuse -----------------------------------------------------------------------------
 
 
