@@ -21,6 +21,14 @@ cdef Tensor cast_c(Tensor x, int dtype):
     return t
 
 
+cdef int outer_of(Tensor x, Layout* outer) except -1:
+    """The axes of a stack of matrices but for the matrices' own."""
+    outer.resize(max(x.v.layout.ndim - 2, 0))
+    memcpy(outer.shape(), x.v.layout.shape(), outer.ndim * sizeof(npy_intp))
+    memcpy(outer.strides(), x.v.layout.strides(), outer.ndim * sizeof(npy_intp))
+    return 0
+
+
 cdef tuple _RARER = ("axes", "casting", "order", "dtype", "subok", "signature")
 cdef MatMul _products = None  # the only one
 
@@ -76,6 +84,7 @@ cdef class MatMul(Row):
                 "with signature (n?,k),(k,m?)->(n?,m?) requires 1)")
         same_device(a, b)
         cdef Kernel* k = self.kernel_for(a.v.dtype, b.v.dtype)
+        cdef Tensor given_a = a, given_b = b
         if a.v.dtype != k.dtypes[0]:
             a = cast_c(a, k.dtypes[0])
             la = &a.v.layout
@@ -102,24 +111,17 @@ cdef class MatMul(Row):
         if n == kk == m == 1 and info(k.dtypes[2]).kind == b"c":
             an = ak = bk = bm = 0  # as NumPy's, whose loop then multiplies by itself: BLAS has NaN for infinities
         # Batch axes, broadcast.
-        cdef Layout outer_a, outer_b, space
+        cdef Layout outer_a, outer_b, space, batch
         cdef int i
-        cdef bint stacks = la.ndim > 2 or lb.ndim > 2
-        outer_a.resize(0 if va else la.ndim - 2)
-        for i in range(outer_a.ndim):
-            outer_a.shape()[i] = la.shape()[i]
-            outer_a.strides()[i] = la.strides()[i]
-        outer_b.resize(0 if vb else lb.ndim - 2)
-        for i in range(outer_b.ndim):
-            outer_b.shape()[i] = lb.shape()[i]
-            outer_b.strides()[i] = lb.strides()[i]
+        outer_of(a, &outer_a)
+        outer_of(b, &outer_b)
         cdef View wa, wb
         cdef const View* views[2]
-        wa.layout = outer_a
-        wb.layout = outer_b
-        views[0] = &wa
-        views[1] = &wb
-        if stacks:
+        if la.ndim > 2 or lb.ndim > 2:
+            outer_of(given_a, &wa.layout)
+            outer_of(given_b, &wb.layout)
+            views[0] = &wa
+            views[1] = &wb
             try:
                 broadcast(views, 2, &space)
             except ValueError:
@@ -141,6 +143,10 @@ cdef class MatMul(Row):
             shape[ndim] = m
             ndim += 1
         cdef Tensor result = empty_like_shape(k.dtypes[2], ndim, shape, a.v.device())
+        if space.ndim > 1:  # matrices in C order; the stack of them lies as what was given does
+            batch = space
+            set_k_layout(batch, n * m * result.v.itemsize(), 2, views)
+            memcpy(result.v.layout.strides(), batch.strides(), space.ndim * sizeof(npy_intp))
         cdef Tensor target = result
         if out is not None:
             target = loops_output(self.ufunc, out, result, 2 - va - vb, [a, b])

@@ -68,3 +68,32 @@ def test_results_lie_as_numpys(call, view):
 
 def steps(x):
     return [s for s, n in zip(x.strides, x.shape, strict=True) if n > 1]
+
+
+STACKED = {
+    "both": lambda m, x: m.matmul(x, x),
+    "pending": lambda m, x: (x * 2) @ (x + 1),
+    "by one matrix": lambda m, x: x @ x[0, 0],
+    "by a broadcast stack": lambda m, x: x[:, :1] @ x,
+    "by a smaller stack": lambda m, x: x[0] @ x[:, ::-1],
+    "backwards": lambda m, x: x[::-1] @ x[::-1],
+    "by a vector": lambda m, x: x @ x[0, 0, 0],
+    "a vector by it": lambda m, x: x[0, 0, 0] @ x,
+    "cast": lambda m, x: x.astype("f4") @ x,
+    "of integers": lambda m, x: (x * 9).astype("i8") @ (x * 9).astype("i8"),
+    "its matrices turned": lambda m, x: x @ m.swapaxes(x, -1, -2),
+    "a power": lambda m, x: m.linalg.matrix_power(x, 3),
+    "then summed": lambda m, x: m.sum(x @ x),
+}
+
+
+@pytest.mark.parametrize("axes", [(1, 0), (0, 1), (2, 0, 1), (1, 2, 0), (2, 1, 0)])
+@pytest.mark.parametrize("product", STACKED)
+def test_stacks_of_matrices(product, axes):
+    """A product of stacks lies as the stacks do, each matrix of it in C order."""
+    a = np.random.default_rng(0).random((*(2, 3, 4)[: len(axes)], 7, 7))
+    turned = (*axes, len(axes), len(axes) + 1)
+    want = STACKED[product](np, np.transpose(a, turned))
+    got = STACKED[product](la, la.transpose(la.array(a), turned))
+    assert got.strides == want.strides
+    assert got.asnumpy().tobytes() == np.asarray(want).tobytes()
