@@ -41,7 +41,9 @@ def test_a_few_programs_of_passes(seed):
 def test_programs_of_passes_have_all_kinds_of_lines():
     lines = "\n".join(str(passes.write(seed)) for seed in range(0, 300 * PASSES, PASSES))
     for part in ("for _ in", "xp.roll(", "[...] = ", "out=", "keepdims", "divmod", "%", "where=",
-                 ".astype(", "random.seed", "casting='unsafe'", "::-1", "xp.sort("):  # fmt: skip
+                 ".astype(", "random.seed", "casting='unsafe'", "::-1", "xp.sort(",
+                 "sliding_window_view", "matmul", "initial=", ".accumulate(", "xp.copyto(",
+                 ):  # fmt: skip
         assert part in lines
 
 

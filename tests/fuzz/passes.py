@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from . import lengths, writing
+from .odd import Odd, dtypes
 from .programs import PASSES, Program
 from .writing import Writer
 
@@ -53,6 +54,10 @@ class Passes(Writer):
         self.whole = self.sizes()
         values = values or rng.choice(("small", "small", "small", "wide", "special", "rare"))
         palette = rng.choices([*DTYPES], [*DTYPES.values()], k=rng.randint(1, 3))
+        odd = Odd(self)
+        often = rng.choice((0, 3, 20))  # how often lines are odd
+        if often and rng.random() < 0.4:
+            palette = dtypes(rng)
         for _ in range(rng.randint(2, 5)):
             self.input(self.larger(), rng.choice(palette), values)
         if rng.random() < 0.1:
@@ -62,6 +67,7 @@ class Passes(Writer):
             (self.turn, 3), (self.cast, 2), (self.choose, 2), (self.drop, 3), (self.mask, 1),
             (self.other, 1), (self.draw, 0.3), (self.wait, 0.3), (self.given, 2),
             (self.loop, 2), (self.rebind, 2), (self.pick, 2), (self.both, 1), (self.within, 2),
+            (odd.line, often),
         ]  # fmt: skip
         for _ in range(rng.randint(3, 22)):
             text = rng.choices([k for k, _ in kinds], [w for _, w in kinds])[0]()
