@@ -138,6 +138,9 @@ def test_what_numpy_gives_by_the_loop_it_takes_is_not_asked():
         "x3 = np.float32(1.5) + 2": True,
         "x3 = np.float32(1.5) + x0": False,
         "x0[1] = np.float32(1.5)": False,
+        "x0[:1000, 0] = x0[::2, 0][:1000]": True,
+        "x0[:1000, 0] = x0[500:1500, 0]": False,
+        "for _ in range(2):\n    x4 = x0 + 1\n    x4[0, ::2] = x4[0, :1792]": False,
     }.items():
         assert undecided(text, names) == left_out, text
 

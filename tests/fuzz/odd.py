@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from .passes import Passes
 
 RESULTS = ("f8", "f4", "i8", "f2", "D", "F", "u1", "?", "g")
+# As what memory may be seen: the bits of a NaN are nobody's, so floats are none of integers.
+SEEN = {
+    "D": ("f8",), "F": ("f4",), "d": ("D",), "f": ("F",), "l": ("u1", "i2", "i4", "u8", "q"),
+    "q": ("l",), "i": ("i1", "u2", "u4", "i8"), "I": ("u1", "i4"), "B": ("i1", "u2", "i4"),
+    "b": ("u1",), "h": ("u2", "i1"), "H": ("i2", "u1"), "L": ("i4", "u1"), "?": ("u1",),
+}  # fmt: skip
 
 
 class Odd:
@@ -27,9 +33,10 @@ class Odd:
 
     def line(self) -> str | None:
         kinds = (
-            (self.alias, 5), (self.windows, 3), (self.part, 4), (self.into_part, 4),
-            (self.product, 2), (self.repeated, 3), (self.running, 2), (self.copied, 2),
-            (self.sorted, 1), (self.where, 2), (self.reshaped, 1), (self.swapped, 2),
+            (self.alias, 5), (self.typed, 3), (self.windows, 3), (self.part, 4),
+            (self.into_part, 4), (self.product, 2), (self.repeated, 3), (self.running, 2),
+            (self.copied, 2), (self.sorted, 1), (self.where, 2), (self.reshaped, 1),
+            (self.swapped, 2),
         )  # fmt: skip
         return self.rng.choices([k for k, _ in kinds], [w for _, w in kinds])[0]()
 
@@ -54,6 +61,18 @@ class Odd:
             return x and f"{self.new()} = {x}"
         name = self.array()
         return name and f"{self.new()} = {self.key(name)}"
+
+    def typed(self) -> str | None:
+        """A name for the memory of an array, seen as another dtype."""
+        rng, name = self.rng, self.array()
+        if not name:
+            return None
+        kind = self.env[name].dtype.char
+        if kind in "FDG" and rng.random() < 0.6:
+            return f"{self.new()} = {name}.{rng.choice(('real', 'imag'))}"
+        if kind not in SEEN:
+            return None
+        return f"{self.new()} = {name}.view({rng.choice(SEEN[kind])!r})"
 
     def windows(self) -> str | None:
         """A view whose elements share memory."""

@@ -22,6 +22,7 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
       copies it to a buffer, which it may do where it casts the other one.
     * A view of wider elements is NumPy's array where they are not aligned.
     * A search in what is not sorted ends anywhere: it begins where the last one ended.
+    * A line of elements stored in itself by other steps is stored as it goes, without a copy.
     * Several quantiles have the array's type, not theirs, where its first line is all NaN.
     """
     tree = ast.parse(text)
@@ -29,6 +30,10 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
     if found == {"np"}:
         return True
     for node in ast.walk(tree):
+        if stored := _stored(node):
+            with contextlib.suppress(NameError):  # made in the loop that it is in
+                if _meet_by_other_steps(*(_value(x, names) for x in stored)):
+                    return True
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr == "astype" and ast.unparse(node.args[0]) in ("'F'", "'D'", "'G'"):
@@ -52,6 +57,21 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
             if min(steps, default=0) < 0 and len({x.dtype for x in values}) > 1:
                 return True
     return False
+
+
+def _stored(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """Where an assignment to elements, or copyto, stores what."""
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+        return node.targets[0], node.value
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "xp.copyto":
+        return node.args[0], node.args[1]
+    return None
+
+
+def _meet_by_other_steps(to: Any, value: Any) -> bool:
+    if np.ndim(to) != 1 or not isinstance(value, np.ndarray) or not value.ndim:
+        return False
+    return to.strides[0] != value.strides[-1] and np.may_share_memory(to, value)
 
 
 def _is_read(name: ast.Name) -> bool:
