@@ -55,6 +55,7 @@ cdef npy_intp line_step(Tensor x) noexcept:
     """Bytes from a line of the last axis to the next one's, where they have no gaps and lie evenly; 0: they don't."""
     cdef const Layout* l = &x.v.layout
     cdef npy_intp item = x.v.itemsize(), step = 0, next_step = 0
+    cdef bint steps = False  # also by zero: a broadcast axis
     cdef int i
     if contiguous(x):
         return l.shape()[l.ndim - 1] * item
@@ -62,9 +63,10 @@ cdef npy_intp line_step(Tensor x) noexcept:
         return 0
     for i in range(l.ndim - 2, -1, -1):
         if l.shape()[i] > 1:
-            if step and l.strides()[i] != next_step:
+            if steps and l.strides()[i] != next_step:
                 return 0
-            step = step or l.strides()[i]
+            if not steps:
+                steps, step = True, l.strides()[i]
             next_step = l.strides()[i] * l.shape()[i]
     return step if step >= item else 0
 
@@ -151,7 +153,7 @@ def ordered_in_place(Tensor x not None, int axis, bint stable):
     cdef Kernel* k
     if n > 1 and axis == 0 and in_fortran_order(x):
         return ordered_in_place(transposed(x), n - 1, stable)
-    if not n or axis != n - 1 or not x.v.layout.size() or unwritable(x):
+    if not n or axis != n - 1 or not x.v.layout.size() or unwritable(x) or is_window(x):
         return False
     step = line_step(x)
     if not step:

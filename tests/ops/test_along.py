@@ -65,6 +65,8 @@ VIEWS = {
     "one column": lambda a: a[:, 4:5],
     "one row": lambda a: a[4:5, :6],
     "repeated": lambda a: np.broadcast_to(a[0], (5, 9)),
+    "each row repeated": lambda a: np.broadcast_to(a[:, None, :6], (40, 5, 6)),
+    "blocks repeated": lambda a: np.broadcast_to(a.reshape(4, 1, 10, 9), (4, 3, 10, 9)),
 }
 
 
@@ -76,8 +78,9 @@ def test_along_views(dtype, name):
     view = VIEWS[name](a)
     if name == "windows":
         mine = la.lib.stride_tricks.as_strided(x, view.shape, view.strides)
-    elif name == "repeated":
-        mine = la.broadcast_to(x[0], view.shape)
+    elif "repeated" in name:
+        few = {"repeated": x[0], "each row repeated": x[:, None, :6]}
+        mine = la.broadcast_to(few.get(name, x.reshape(4, 1, 10, 9)), view.shape)
     else:
         mine = VIEWS[name](x)
     before = gil_ops()
