@@ -36,7 +36,7 @@ class Odd:
             (self.alias, 5), (self.typed, 3), (self.windows, 3), (self.part, 4),
             (self.into_part, 4), (self.product, 2), (self.repeated, 3), (self.running, 2),
             (self.copied, 2), (self.sorted, 1), (self.where, 2), (self.reshaped, 1),
-            (self.swapped, 2),
+            (self.swapped, 2), (self.spread, 2),
         )  # fmt: skip
         return self.rng.choices([k for k, _ in kinds], [w for _, w in kinds])[0]()
 
@@ -234,6 +234,18 @@ class Odd:
             two[rng.randrange(2)] = to
         op = rng.choice(("add", "multiply", "minimum", "divide", "hypot", "logical_xor"))
         return f"xp.{op}({two[0]}, {two[1]}, out={to}, where=({mask}) != 0, casting='unsafe')"
+
+    def spread(self) -> str | None:
+        """Along an axis of an array with one more axis, which is one element many times."""
+        rng, name = self.rng, self.array()
+        if not name or np.size(self.env[name]) > 20_000:
+            return None
+        shape = [*np.shape(self.env[name])]
+        at, axis = rng.randrange(len(shape) + 1), rng.randrange(len(shape) + 1)
+        shape.insert(at, rng.choice(lengths.SMALL))
+        text = f"xp.broadcast_to(xp.expand_dims({name}, {at}), {(*shape,)})"
+        by = rng.choice(("sort", "argmin", "argmax", "cumsum", "sum", "max", "mean", "any", "std"))
+        return f"{self.new()} = xp.{by}({text}, axis={axis})"
 
     def reshaped(self) -> str | None:
         name = self.array()
