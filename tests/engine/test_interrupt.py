@@ -33,7 +33,7 @@ def interrupt(script, code):
 WAIT = """
 go = threading.Event()
 v = e.new_variable()
-e.push_sync(lambda rc: go.wait(25), cpu, (), (v,))
+e.push_sync(lambda rc: go.wait(150), cpu, (), (v,))
 print("ready")
 try:
     {wait}
@@ -51,7 +51,7 @@ e.wait_for_var(w)
 @pytest.mark.parametrize("wait", ["e.wait_for_var(v)", "e.wait_for_all()"])
 def test_ctrl_c_ends_a_wait(make, wait, script):
     seconds = []
-    while len(seconds) < 3 and not any(s < 0.5 for s in seconds):  # a busy machine may be late
+    while len(seconds) < 20 and not any(s < 0.5 for s in seconds):  # a busy machine may be late
         taken, out, err, code = interrupt(script, make + WAIT.format(wait=wait))
         assert (out, code) == (["usable"], 0), err
         seconds.append(taken)
@@ -64,7 +64,7 @@ def test_uncaught_ctrl_c_ends_the_program(script):
 e = engine.get()
 go = threading.Event()
 v = e.new_variable()
-e.push_sync(lambda rc: (go.wait(25), print("finished")), cpu, (), (v,))
+e.push_sync(lambda rc: (go.wait(150), print("finished")), cpu, (), (v,))
 def opened():
     print("interrupted")
     go.set()
@@ -85,7 +85,7 @@ def test_handler_that_returns_lets_the_wait_go_on(script):
 e = engine.get()
 go = threading.Event()
 v = e.new_variable()
-e.push_sync(lambda rc: (go.wait(25), print("finished")), cpu, (), (v,))
+e.push_sync(lambda rc: (go.wait(150), print("finished")), cpu, (), (v,))
 def handler(*args):
     print("interrupted")
     threading.Timer(0.2, go.set).start()
@@ -105,13 +105,18 @@ v = e.new_variable()
 e.push_sync(lambda rc: (time.sleep({}), print("finished")), cpu, (), (v,))
 raise {}
 """
-    ctrl_c = "KeyboardInterrupt"
-    for seconds, error in ((1.2, ctrl_c), (0.1, ctrl_c), (1.2, "KeyError")):
+    told = "lazyarray: finishing what is pending; Ctrl-C once more ends the process without it"
+
+    def tells(seconds, error):
         run = script(pushed.format(seconds, error))
-        told = "lazyarray: finishing what is pending; Ctrl-C once more ends the process without it"
         assert run.stdout == "finished\n"
-        assert (told in run.stderr) == ((seconds, error) == (1.2, ctrl_c)), run.stderr
         assert "ignored" not in run.stderr, run.stderr
+        return told in run.stderr
+
+    # It is told after half a second: a busy machine may be late either way.
+    assert any(tells(1.2, "KeyboardInterrupt") for _ in range(10))
+    assert not all(tells(0.1, "KeyboardInterrupt") for _ in range(10))
+    assert not tells(1.2, "KeyError")
 
 
 def test_ctrl_c_ends_the_wait_at_exit(script):
@@ -121,7 +126,7 @@ import atexit
 e = engine.get()
 held = []
 e.push_async(lambda rc, oc: held.append(oc), cpu, prop=engine.FnProperty.ASYNC)
-signal.alarm(5)
+signal.alarm(60)
 print("ready")
 """
     process = script.start(code)
@@ -160,7 +165,7 @@ for _ in range(500):
     want = np.sin(want)
 print(bool((y == want).all()))
 """
-    for _ in range(3):  # a busy machine may be late
+    for _ in range(10):  # a busy machine may be late
         _seconds, out, err, code_ = interrupt(script, code)
         assert code_ == 0 and out[-1] == "True", err
         if out[0] == "left":
@@ -179,8 +184,8 @@ signal.signal(signal.SIGALRM, handler)
 e = engine.get()
 for k in range(6):
     v = e.new_variable()
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
     try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
         if k % 2:
             e.push_sync(lambda rc: time.sleep(0.2), cpu, (), (v,), prop=engine.FnProperty.ASYNC)
         else:
@@ -208,9 +213,9 @@ e.push_sync(lambda rc: go.wait(20), cpu)
 other = threading.Thread(target=e.stop)
 other.start()
 time.sleep(0.2)
-threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
 begin = time.monotonic()
 try:
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     e.stop()
 except KeyboardInterrupt:
     print("interrupted", time.monotonic() - begin < 5)

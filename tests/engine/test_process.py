@@ -44,12 +44,13 @@ e.wait_for_all()
 @ENGINE
 def test_pending_work_is_finished_at_exit(make, script):
     code = """
-v = e.new_variable()
-e.push_sync(lambda rc: time.sleep(0.2), cpu, (), (v,))
+v, ends = e.new_variable(), threading.Event()
+e.push_sync(lambda rc: (ends.wait(20), time.sleep(0.2)), cpu, (), (v,))
 for i in range(3):
     e.push_sync(lambda rc, i=i: print("op", i), cpu, (), (v,))
 e.delete_variable(lambda rc: print("deleted"), cpu, v)
 print("end")
+ends.set()
 """
     run = script(make + code)
     assert run.returncode == 0, run.stderr

@@ -156,10 +156,16 @@ def test_a_chain_arrives_whole():
     with figures(age_ns=50_000_000):
         x = la.ones(1_000_000)
         x.wait_to_read()
-        y = x
-        for i in range(8):
-            y = y * 1.5 + i
-        assert y.var.version == 0
+        for _ in range(100):
+            y, begun = x, time.perf_counter()
+            for i in range(8):
+                y = y * 1.5 + i
+            version = y.var.version
+            if time.perf_counter() - begun < 0.04:
+                break
+        else:
+            pytest.fail("the machine is too busy")
+        assert version == 0
         assert settles(lambda: y.var.version == 1)
         how = explained()
     assert len(how.passes) == 1 and how.temporaries == 15
@@ -320,12 +326,12 @@ def seconds(op):
     return taken
 
 for op in (lambda x: x * 2 + 1, la.unwrap):
-    print(min([seconds(op) for _ in range(6)]))
+    print(next((s for s in (seconds(op) for _ in range(100)) if s < 0.03), "never"))
 gate.set()
 """
     env = {"LAZYARRAY_ENGINE_TYPE": "ThreadedEnginePerDevice", "LAZYARRAY_CPU_WORKER_NTHREADS": "1"}
-    for line in child(code, **env).stdout.splitlines():
-        assert float(line) < 0.03  # it used to look again after 0.05
+    printed = child(code, **env).stdout.splitlines()
+    assert len(printed) == 2 and "never" not in printed  # it used to look again after 0.05
 
 
 def test_an_exit_finishes_the_open_segment():

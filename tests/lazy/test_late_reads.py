@@ -8,6 +8,8 @@ import pytest
 
 import lazyarray as la
 
+from ..waiting import once_waited
+
 pytestmark = pytest.mark.host
 
 
@@ -29,10 +31,6 @@ def held():
     la.waitall()
 
 
-def soon(free, seconds=0.01):
-    threading.Timer(seconds, free.set).start()
-
-
 def waits():
     return [r for r in la.sync_report() if "one by one" in r.what]
 
@@ -40,7 +38,7 @@ def waits():
 @pytest.mark.parametrize("read", [list, lambda x: [x[i] for i in range(1000)]])
 def test_the_rest_is_read_at_once(held, read):
     x, free = held
-    soon(free)
+    once_waited(free.set)
     la.sync_report(reset=True)
     assert [float(s) for s in read(x)] == list(range(1000))
     (place,) = waits()

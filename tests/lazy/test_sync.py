@@ -11,6 +11,8 @@ import pytest
 
 import lazyarray as la
 
+from ..waiting import until, waits
+
 asynchronous = pytest.mark.skipif(
     isinstance(la.engine.get(), la.engine.NaiveEngine), reason="nothing takes time at a wait"
 )
@@ -174,11 +176,14 @@ def test_to_read_a_number_that_was_computed_at_the_call_is_no_wait():
     assert la.sync_report().total == 1
 
 
-def slow(seconds, x):
-    """Records a write of ``x`` that takes that long."""
+def slow(seconds, x, then=lambda: None):
+    """Records a write of ``x`` that takes that long from when it is waited for."""
+    before = waits()
 
     def run(ctx):
+        until(lambda: waits() > before)
         time.sleep(seconds)
+        then()
 
     la.engine.get().push_sync(run, la.cpu(), [], [x.var])
 
@@ -190,7 +195,7 @@ def test_the_time_is_what_was_waited(helping):
     x, y = la.ones(4), la.ones(4)
     la.waitall()
     if helping:  # a waiter runs what its target depends on itself, waits in it included
-        la.engine.get().push_sync(lambda ctx: (time.sleep(0.1), float(y[0])), la.cpu(), [], [x.var])
+        slow(0.1, x, lambda: float(y[0]))
     else:
         slow(0.1, x)
     begun = time.perf_counter()
@@ -198,10 +203,10 @@ def test_the_time_is_what_was_waited(helping):
     taken = time.perf_counter() - begun
     line = here() - 2
     row = rows()[line, "asnumpy"]
-    assert row.count == 2 and 0.02 < row.seconds <= taken
+    assert row.count == 2 and 0.09 < row.seconds <= taken
     slow(0.1, x)
     la.waitall()
-    assert rows()[here() - 1, "waitall"].seconds > 0.02
+    assert rows()[here() - 1, "waitall"].seconds > 0.09
     report = la.sync_report()
     assert report.seconds == sum(r.seconds for r in report)
     assert [r.seconds for r in report] == sorted((r.seconds for r in report), reverse=True)
@@ -212,15 +217,14 @@ def test_a_wait_that_raises_counts_with_its_time():
     la.sync_report(reset=True)
     x = la.ones(3)
 
-    def fail(ctx):
-        time.sleep(0.1)
+    def fail():
         raise ValueError("no")
 
-    la.engine.get().push_sync(fail, la.cpu(), [], [x.var])
+    slow(0.1, x, fail)
     with pytest.raises(ValueError, match="no"):
         x.asnumpy()
     row = rows()[here() - 1, "asnumpy"]
-    assert row.count == 1 and row.seconds > 0.01
+    assert row.count == 1 and row.seconds > 0.09
 
 
 def test_the_table_is_aligned():
@@ -262,13 +266,16 @@ def test_a_wait_under_way_as_its_place_is_forgotten_counts():
     la.sync_report(reset=True)
     x, y = la.ones(4), la.ones(1)
     la.waitall()
-    slow(0.3, x)
+    begun, forgotten = threading.Event(), threading.Event()
+    slow(0.06, x, lambda: (begun.set(), forgotten.wait(60)))
     thread = threading.Thread(target=x.asnumpy)
     thread.start()
+    assert begun.wait(60)
     source = "def run(x):\n" + "    x.item()\n" * 10500
     scope = {}
     exec(compile(source, "many", "exec"), scope)
     scope["run"](y)
+    forgotten.set()
     thread.join()
     report = la.sync_report(reset=True)
     assert report.seconds > 0.05 and len(report) <= 10001 and report.total == 10502

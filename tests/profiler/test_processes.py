@@ -13,7 +13,8 @@ import pytest
 import lazyarray as la
 from lazyarray.profiler import session
 
-from .reading import Trace, program
+from ..waiting import until
+from .reading import Trace, program, whole
 
 BUSY = """
 la.profiler.set_config(dump_period=0.001)
@@ -31,15 +32,16 @@ for i in range(10**9):
 def test_a_killed_process_leaves_a_whole_file(tmp_path):
     """SIGKILL at random moments, also while a larger file is written beside this one."""
     rng = random.Random()
-    sizes = []
+    file, sizes = tmp_path / "profile.json", []
     for _ in range(8):
         process = program(BUSY, tmp_path, wait=False)
         assert process.stdout.readline() == "started\n"
+        if len(sizes) == 7 and max(sizes) <= 2000:  # this one gets there on a busy machine, too
+            until(lambda: len(whole(file)["traceEvents"]) > 2000)
         time.sleep(rng.random() * 0.25)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        events = json.loads((tmp_path / "profile.json").read_text())["traceEvents"]
-        sizes.append(len(events))
+        sizes.append(len(json.loads(file.read_text())["traceEvents"]))
     assert max(sizes) > 2000, sizes
 
 
@@ -58,9 +60,10 @@ def test_the_file_is_whole_for_whoever_reads_it_meanwhile(tmp_path):
     thread = threading.Thread(target=busy)
     thread.start()
     counts = []
-    end = time.monotonic() + 1.5
+    least = time.monotonic() + 1.5
+    most = least + 60  # for a busy machine
     try:
-        while time.monotonic() < end:
+        while time.monotonic() < least or (counts[-1] <= 1000 and time.monotonic() < most):
             counts.append(len(Trace("profile.json").of("marker")))
     finally:
         over.set()
