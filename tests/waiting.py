@@ -1,5 +1,6 @@
 """What tests of waits share: who waits, and no sleep that a busy machine may make too short."""
 
+import contextlib
 import threading
 import time
 
@@ -14,6 +15,16 @@ def until(condition):
     while not condition():
         assert time.monotonic() < end, "this never came true"
         time.sleep(0.001)
+
+
+def settle():
+    """A worker lets go of what it ran a moment after it is complete: until it has.
+
+    ``waitall`` waits for that, but for 20 ms at most, and a busy machine takes longer.
+    """
+    for _ in range(100):
+        with contextlib.suppress(Exception):  # of other ops
+            la.waitall()
 
 
 def waits():

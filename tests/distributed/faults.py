@@ -66,7 +66,7 @@ def main() -> None:
         if how == "leaves":
             sys.exit(3)
         if how == "late":
-            time.sleep(1.5)
+            time.sleep(4)
         if how == "crossed":  # a message that nobody sends
             D.recv(la.empty(2), 0).wait_to_read()
     if how == "stopped" and D.rank() == 0:  # who compares the ranks
@@ -95,7 +95,7 @@ def main() -> None:
             print(f"raised {error}", flush=True)
             time.sleep(3)
     if how == "behind":  # a process that has this one's output
-        subprocess.Popen(["sleep", "80"])
+        print(f"leaves {subprocess.Popen(['sleep', '400']).pid}", flush=True)
     if how == "orders":
         groups = [D.world().split(0), D.world().split(0)]
         sums = [c.allreduce(la.ones(2)) for c in groups[:: 1 - 2 * D.rank()]]
@@ -126,7 +126,7 @@ def main() -> None:
     print(f"got {x[0].item()}", flush=True)
     if how == "late":
         if D.rank() == 1:
-            time.sleep(1.5)
+            time.sleep(4)
         D.shutdown()
         try:
             D.init()

@@ -6,7 +6,6 @@ import inspect
 import pickle
 import re
 import threading
-import time
 import warnings
 import weakref
 
@@ -182,14 +181,12 @@ def test_other_dtypes_are_numpys(direct, call):
 
 
 @asynchronous
-def test_a_broadcast_array_is_as_large_as_it_looks(direct):
+def test_a_broadcast_array_is_as_large_as_it_looks(direct, asked):
     x = la.broadcast_to(la.array(1.0), (3000, 3000))
     x.wait_to_read()
-    start = time.perf_counter()
     y = la.sort(x, axis=0)
-    said = time.perf_counter() - start
+    assert y._state() != "complete"
     y.wait_to_read()
-    assert said < (time.perf_counter() - start) / 2
 
 
 def test_choose_takes_pythons_numbers_as_weak(direct):

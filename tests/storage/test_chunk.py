@@ -11,6 +11,8 @@ import pytest
 import lazyarray as la
 from lazyarray.storage import pool_stats
 
+from ..waiting import settle
+
 pytestmark = pytest.mark.host
 N = 300_000  # bytes, less than what NumPy's results keep of their own
 naive = isinstance(la.engine.get(), la.engine.NaiveEngine)
@@ -23,9 +25,12 @@ def filled(value=1):
     return x
 
 
-def in_use(settle=0.02):
+def in_use(pending=False):
     gc.collect()  # what other tests have left
-    time.sleep(settle)  # a worker lets go of what it ran a moment after it is complete
+    if pending:  # what waits for an event
+        time.sleep(0.02)
+    else:
+        settle()
     return pool_stats()["in_use"]
 
 
@@ -68,10 +73,10 @@ def test_pending_operations_keep_the_memory():
     y = x + 1  # waits for that
     del x
     gc.collect()
-    assert in_use() - before == one
+    assert in_use(pending=True) - before == one
     go.set()
     assert (y.asnumpy() == 4).all()
-    assert in_use(0.1) - before == one  # y's own
+    assert in_use() - before == one  # y's own
     del y
     assert in_use() == before
 
@@ -106,7 +111,7 @@ def test_failed_operations_let_go():
         with pytest.raises(ValueError, match="no"):
             y.wait_to_read()
         del x, y
-    assert in_use(0.1) == before
+    assert in_use() == before
 
 
 # ---- memory that others know --------------------------------------------------------------------

@@ -8,6 +8,8 @@ import pytest
 import lazyarray as la
 from lazyarray import engine
 
+from ..waiting import settle
+
 MB = 1 << 20
 # Around MemoryPool::kMapped (a class of 3.5 to 4 MiB is the first) and PoolPolicy::large.
 SIZES = [MB, 7 * MB // 2, 7 * MB // 2 + 1, 4 * MB, 5 * MB, 28 * MB, 28 * MB + 1, 32 * MB, 40 * MB]
@@ -96,8 +98,7 @@ def test_compiled_zeros(size):
 def test_large_blocks_go_back():
     x = la.ones(48 * MB, "u1")
     y = la.ones(8 * MB, "u1")
-    la.waitall()
-    time.sleep(0.1)  # a worker lets go of what it ran a moment after it is complete
+    settle()
     la.storage.trim()
     before = la.storage.pool_stats()["cached"]
     del x, y
@@ -107,7 +108,7 @@ def test_large_blocks_go_back():
     x = la.ones(48 * MB, "u1")
     x.wait_to_read()
     assert la.storage.pool_stats()["misses"] == misses
-    time.sleep(0.1)
+    settle()
     del x
     if engine.get().__class__.__name__ == "NaiveEngine":
         time.sleep(1.2)

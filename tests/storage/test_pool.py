@@ -8,13 +8,14 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 
 import numpy as np
 import pytest
 
 import lazyarray as la
 from lazyarray.storage import pool_stats, trim
+
+from ..waiting import settle
 
 pytestmark = pytest.mark.host
 IN_THE_CHUNK = 64  # bytes: a chunk has room for them itself
@@ -44,9 +45,10 @@ def block(n):
 def changed(do, ctx=None):
     """What ``do`` returns, and by how much it changed the figures."""
     gc.collect()  # what other tests have left
-    time.sleep(0.02)  # a worker lets go of what it ran a moment after it is complete
+    settle()
     before = pool_stats(ctx)
     found = do()
+    settle()
     after = pool_stats(ctx)
     return found, {name: after[name] - before[name] for name in before}
 
@@ -77,7 +79,6 @@ def test_an_array_takes_a_block_and_gives_it_back(n):
     assert block(n) <= max(1.25 * n, n + 63)
     assert taken["hits"] + taken["misses"] == 1
     assert address(x) % 64 == 0 and x.asnumpy().all()
-    time.sleep(0.02)
     before = pool_stats()
     del x
     after = pool_stats()
@@ -139,7 +140,7 @@ def test_trimming_gives_back_what_is_cached_and_nothing_else():
     kept = filled(100_000, 7)
     for n in SIZES:
         filled(n)
-    time.sleep(0.02)
+    settle()
     assert pool_stats()["cached"] > 32 * MB
     _, given = changed(trim)
     assert given["in_use"] == 0 and pool_stats()["cached"] == 0
@@ -194,16 +195,15 @@ def test_threads_take_and_give_blocks_side_by_side():
                 if not (x.asnumpy() == value).all():
                     wrong.append(number)
 
-    time.sleep(0.02)
+    settle()
     before = pool_stats()["in_use"]
     threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 5)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    la.waitall()
+    settle()
     assert not wrong
-    time.sleep(0.05)
     assert pool_stats()["in_use"] == before
 
 
