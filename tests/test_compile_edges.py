@@ -410,7 +410,7 @@ def test_a_fork_while_another_thread_captures():
     begun.wait(10)
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(100)
         os._exit(0 if quick(la.ones(3)).tolist() == [2, 2, 2] else 1)
     assert os.waitpid(child, 0)[1] == 0
     other.join()

@@ -20,7 +20,7 @@ def python(*args, path):
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("LAZYARRAY_", "PYTHONW"))}
     env = kept | {"PYTHONPATH": os.pathsep.join(map(str, path)), "PYTHONSAFEPATH": "1"}
     return subprocess.run(
-        [sys.executable, *args], env=env, capture_output=True, text=True, timeout=60
+        [sys.executable, *args], env=env, capture_output=True, text=True, timeout=250
     )
 
 

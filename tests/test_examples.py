@@ -38,7 +38,7 @@ def run(*args):
         text=True,
         cwd=EXAMPLES.parent,
         env=env,
-        timeout=100,
+        timeout=250,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -30,7 +30,7 @@ def python(code, **env):
         env=inherited | {"PYTHONPATH": str(ROOT)} | env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=250,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -147,7 +147,7 @@ def test_in_each_engine(kind):
         env=env,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=250,
         cwd=os.getcwd(),
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

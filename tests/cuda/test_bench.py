@@ -21,7 +21,7 @@ def run(*command, **more):
         env={**os.environ, **environment(**more)},
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=250,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -85,6 +85,6 @@ def test_a_wrong_value_shows(tmp_path):
         env={**os.environ, **environment(), "PYTHONPATH": f"{environment()['PYTHONPATH']}:{ROOT}"},
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=250,
     )
     assert done.returncode and "AssertionError" in done.stderr and "of seed 0" in done.stderr

@@ -53,7 +53,7 @@ def process(arguments, mode="lazy", **more):
     given["PYTHONPATH"] = os.pathsep.join([given["PYTHONPATH"], *sys.path[:1]])
     return subprocess.run(
         [sys.executable, "-X", "faulthandler", *arguments], env={**keep, **given},
-        capture_output=True, text=True, timeout=100,
+        capture_output=True, text=True, timeout=250,
     )  # fmt: skip
 
 

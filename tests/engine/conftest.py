@@ -265,7 +265,7 @@ def script():
     def script(code, **env):
         process = start(code, **env)
         try:
-            out, err = process.communicate(timeout=100)
+            out, err = process.communicate(timeout=250)
         except BaseException:
             process.kill()
             process.communicate()

@@ -33,7 +33,7 @@ e.wait_for_all()
         capture_output=True,
         text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, limits),
-        timeout=60,
+        timeout=250,
     )
     assert (run.returncode, run.stdout) == (0, "bottom\n"), run.stderr
 

@@ -40,7 +40,7 @@ def no_thread(seconds):
     _thread.start_new_thread = start
     began = time.monotonic()
     thread._at_exit()
-    assert time.monotonic() - began < 1, "the exit waits for a thread that never was"
+    assert time.monotonic() - began < 4, "the exit waits for a thread that never was"
 
 
 def until_one_is_used():
@@ -80,7 +80,7 @@ def forks(seconds):
         if pid == 0:
             code = 1
             try:
-                signal.alarm(30)
+                signal.alarm(100)
                 for i in range(3):
                     program(k + i)
                 code = 0

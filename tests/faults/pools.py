@@ -88,7 +88,7 @@ def pools(method, rounds):
         results = context.Queue()
         process = context.Process(target=report, args=(k, results))
         process.start()
-        assert results.get(timeout=60) == k
+        assert results.get(timeout=250) == k
         process.join()
         assert process.exitcode == 0
         taken(1)
@@ -117,7 +117,7 @@ def raw(rounds):
 
 def main(method, rounds=2, threads=3):
     faulthandler.enable()
-    signal.alarm(60 + 10 * rounds)
+    signal.alarm(200 + 10 * rounds)
     unraisable = []
     sys.unraisablehook = unraisable.append  # where the hook of a fork says that it did not drain
     compute(0)

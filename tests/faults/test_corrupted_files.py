@@ -19,7 +19,7 @@ def run(program, *args):
         [sys.executable, "-X", "faulthandler", program, *args],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=250,
         cwd=pathlib.Path(la.__file__).parents[1],
     )
 

@@ -19,7 +19,7 @@ def test_five_hundred_capsules():
         [sys.executable, "-X", "faulthandler", PROGRAM, "0", "500"],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=250,
         cwd=pathlib.Path(la.__file__).parents[1],
     )
     assert ran.returncode == 0, ran.stderr[-2000:]

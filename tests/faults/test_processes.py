@@ -30,7 +30,7 @@ def test_processes_under_load(method, threads):
 def test_a_fork_does_not_wait_for_what_is_pushed_meanwhile(threads):
     """0.1 s where nothing else runs; the machine may be busy. It was 10 s, and then an error."""
     out = pools("raw", "50" if THOROUGH else "5", threads)
-    assert float(out.split()[-2]) < 3.0
+    assert float(out.split()[-2]) < 8
 
 
 AN_OP_WAITS_FOR_A_THREAD = """
@@ -58,5 +58,5 @@ assert time.monotonic() - began < 8
 def test_an_op_may_wait_for_a_thread_that_is_held():
     ran = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", AN_OP_WAITS_FOR_A_THREAD],
-        capture_output=True, text=True, timeout=60)  # fmt: skip
+        capture_output=True, text=True, timeout=250)  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, ""), ran.stderr

@@ -185,4 +185,4 @@ def test_libraries_that_were_imported_before():
         )
         assert got.tolist() == want.tolist()
     """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=100)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=250)

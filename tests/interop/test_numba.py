@@ -139,6 +139,6 @@ def test_whichever_is_imported_first(first, then):
         "print(numba.njit(lambda a: np.sum(a))(np.ones(3)))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=250, check=True
     )
     assert done.stdout == "3.0\n"

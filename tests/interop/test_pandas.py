@@ -299,4 +299,4 @@ def test_either_may_be_imported_first(first):
         assert type(pd.__loader__).__module__ != "lazyarray._others", pd.__loader__
         assert pd.DataFrame.head.__doc__ and pd.DataFrame.head.__name__ == "head"
     """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=100)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=250)

@@ -475,5 +475,5 @@ def test_a_process_of_a_pool_answers_with_what_its_task_raises(tmp_path):
     """Else it ends without an answer: a result that can't be sent is told of by its text."""
     (tmp_path / "pool.py").write_text(POOL)
     command = [sys.executable, str(tmp_path / "pool.py")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
     assert done.stdout.splitlines() == ["Singular matrix"] * 2, done.stderr

@@ -29,7 +29,7 @@ def child(code, **env):
         env={**os.environ, **env},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=250,
     )
     assert done.returncode == 0, done.stderr
     return done

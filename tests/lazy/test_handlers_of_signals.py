@@ -30,7 +30,7 @@ def ran(program, **texts):
     text = textwrap.dedent(BEGIN) + textwrap.dedent(program)
     for name, value in texts.items():
         text = text.replace(name, value)
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=250)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -45,7 +45,7 @@ def start(directory):
 def run(directory):
     """How many loops are ready, refused, and were found on disk."""
     process = start(directory)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=250)
     assert process.returncode == 0, err
     return [int(n) for n in out.split()]
 
@@ -100,7 +100,7 @@ def test_nowhere_to_write(tmp_path):
 
 def test_two_at_once(tmp_path):
     for process in [start(tmp_path), start(tmp_path), start(tmp_path)]:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=250)
         assert process.returncode == 0 and out.split()[:2] == ["2", "0"], err
     assert len(files(tmp_path)) == 2
     assert run(tmp_path) == [2, 0, 2]

@@ -231,7 +231,7 @@ print(total.item())
         env={**os.environ, "LAZYARRAY_MEM_LIMIT": "13000000"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=250,
     )
     assert done.stdout == "30000000.0\n", done.stderr
 
@@ -255,7 +255,7 @@ def run(code, **env):
         [sys.executable, "-c", textwrap.dedent(code)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=250,
         env=dict(os.environ, **env),
     )
 

@@ -333,7 +333,7 @@ def test_program_in_another_engine(kind, workers):
         env=env,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=280,
         cwd=os.getcwd(),
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -124,7 +124,7 @@ def test_in_another_process(tmp_path):
         "    print(repr(kept['model'].train(3).bits()))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=250
     )
     assert done.returncode == 0, done.stderr
     assert eval(done.stdout) == want

@@ -121,7 +121,7 @@ def program(code, cwd, wait=True, **env):
     if not wait:
         return process
     try:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=250)
     except BaseException:
         process.kill()
         process.communicate()

@@ -167,7 +167,7 @@ FORK = """
 def child(code):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(20)
+        signal.alarm(100)
         try:
             code()
         except BaseException as exc:

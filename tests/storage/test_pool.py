@@ -217,7 +217,7 @@ def run(code, limit):
         env=os.environ | {"LAZYARRAY_MEM_LIMIT": str(limit)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=250,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
