@@ -64,7 +64,7 @@ def main(seed=1, moments=300):
         check(f(0))
     x, late, met = la.zeros(30_000), 0.0, {}
     for moment in range(moments):
-        faulthandler.dump_traceback_later(60, exit=True)
+        faulthandler.dump_traceback_later(200, exit=True)
         program = programs[rng.integers(len(programs))]
         try:
             try:

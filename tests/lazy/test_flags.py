@@ -201,7 +201,7 @@ def test_an_errstate_is_its_threads(monkeypatch):
         with np.errstate(all="raise"):
             (one / one).wait_to_read()  # it is known now
             ready.set()
-            go.wait(5)
+            go.wait(60)
             try:
                 (one / zero).wait_to_read()
             except FloatingPointError:
@@ -213,12 +213,12 @@ def test_an_errstate_is_its_threads(monkeypatch):
     def asked():
         monkeypatch.setattr(np, "geterrcall", geterrcall)
         go.set()
-        over.wait(5)
+        over.wait(60)
         return geterrcall()
 
     thread = threading.Thread(target=strict)
     thread.start()
-    ready.wait(5)
+    ready.wait(60)
     with np.errstate(all="call", call=lambda *_: None):
         monkeypatch.setattr(np, "geterrcall", asked)
         (one / one).wait_to_read()

@@ -213,10 +213,10 @@ def test_asynchronous_operators_have_streams(profiled):
 
 
 @threaded
-def test_tracks_of_workers_and_threads(profiled):
+def test_tracks_of_workers_and_threads(profiled, asked):
     x = la.random.uniform(size=(1200, 1200))
     x.wait_to_read()
-    waited = []
+    waited, begun = [], threading.Event()
 
     def elsewhere():
         waited.append(float((x @ x).sum()))
@@ -224,7 +224,8 @@ def test_tracks_of_workers_and_threads(profiled):
     def work():
         thread = threading.Thread(target=elsewhere, name="the other one")
         thread.start()
-        la.engine.get().push_sync(lambda rc: time.sleep(0.01), CPU, name="sleeps")
+        la.engine.get().push_sync(lambda rc: begun.set(), CPU, name="sleeps")
+        assert begun.wait(60)  # in a worker: nobody waits for it
         # What the profiler knows of a thread is what it has when its entries are read.
         la.profiler.dump(finished=False)
         la.profiler.marker("still here")
