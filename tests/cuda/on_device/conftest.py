@@ -4,6 +4,8 @@ import pytest
 
 import lazyarray as la
 
+from ...lazy.fusing import figures
+
 
 def pytest_collection_modifyitems(items):
     if la.gpu_count() == 0:
@@ -17,3 +19,10 @@ def gpu():
     """The first GPU, where the test's arrays are made."""
     with la.gpu(0) as device:
         yield device
+
+
+@pytest.fixture
+def whole():
+    """What is recorded stays one segment until it is asked for, however long that takes."""
+    with figures(gpu_age_ns=10**15, age_ns=10**15, call_age_ns=10**15):
+        yield

@@ -9,6 +9,8 @@ import pytest
 import lazyarray as la
 from lazyarray.lazy import _lazy
 
+pytestmark = pytest.mark.usefixtures("whole")
+
 
 def step(np, x, w, b):
     h = np.maximum(x @ w + b, 0)

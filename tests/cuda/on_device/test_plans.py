@@ -12,6 +12,8 @@ from lazyarray.lazy.cuda import services
 
 from ...lazy.fusing import figures
 
+pytestmark = pytest.mark.usefixtures("whole")
+
 
 def launched(function):
     """How many kernels a call launches, and its results as NumPy arrays."""

@@ -8,6 +8,8 @@ from lazyarray.lazy import _lazy
 
 from ...lazy.fusing import figures
 
+pytestmark = pytest.mark.usefixtures("whole")
+
 # Around what a thread and a block keep (Launch::elements, kThreads, kRow).
 LENGTHS = [2, 3, 32, 33, 64, 65, 129, 1024, 1025, 2049, 4096, 4097]
 
