@@ -109,7 +109,7 @@ def runs_of_faults():
     """All of them, three at a time: they mostly sleep."""
     pool = concurrent.futures.ThreadPoolExecutor(3)
     # A rank that is inside of MPI takes a second to give up.
-    grace = {how: "3" if how == "inside" else "0.7" for how in FAULTS}
+    grace = {how: "10" if how == "inside" else "5" for how in FAULTS}
     # Taken here: pytest changes `os.environ` between tests, while these threads run.
     start = functools.partial(launched, inherited=dict(os.environ))
     return {
