@@ -60,9 +60,13 @@ Error* judge_flags(Runtime& rt, Instr& in, int flags) {
   return nullptr;
 }
 
+// On a busy machine a thread is put in line for many slices of time: it had completed an op, and 20 ms were too few for
+// it to let go of the memory. (Threads that are all here wait for each other, and have the error after that time.)
+constexpr int64_t kReleaseNs = 2'000'000'000;
+
 Error* allocate(Chunk* c, bool* zeroed) {
   auto made = [&] { return zeroed ? c->allocate_zeroed(zeroed) : c->allocate(); };
-  if (made() || (c->engine->await_releases() && made())) return nullptr;
+  if (made() || (c->engine->await_releases(kReleaseNs) && made())) return nullptr;
   const PoolStats s = c->pool->stats();
   return new Error(Error::MEMORY, "unable to allocate " + std::to_string(c->nbytes) + " bytes on " +
                                       c->device.text() + ": " + std::to_string(s.in_use) +

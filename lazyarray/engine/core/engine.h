@@ -174,9 +174,8 @@ class Engine {
   Status wait(Var* var, bool all, Poll poll, void* arg);
   Status wait_op(Operator* op, Poll poll, void* arg);
   Status wait_for_all(Poll poll, void* arg, int64_t timeout_ns = -1);
-  // Where memory is short: waits, but not for long, until completed ops have let go of what they
-  // hold. Whether there were any.
-  bool await_releases();
+  // Waits, but not for longer, until completed ops have let go of what they hold. Whether there were any.
+  bool await_releases(int64_t most_ns = 20'000'000);
   // Helps or sleeps while more than `bytes` or `ops` of native work is pending, or for `timeout_ns` (-1: without a
   // limit), and then with no op that takes longer.
   Status throttle(int64_t bytes, int64_t ops, Poll poll, void* arg, int64_t timeout_ns = -1);
