@@ -13,6 +13,7 @@ from lazyarray.ops._differentiable import follows, refuse
 from lazyarray.ops._layout import Shape, values
 from lazyarray.ops._rows import array
 from lazyarray.ops.lapack import lapack
+from lazyarray.ops.lapack import qr as numpys_qr
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -194,7 +195,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> QRResult | NDArray | tuple[NDArra
         return qr(x).R
     result = record(
         "qr",
-        lambda v: np.linalg.qr(v, mode),  # type: ignore[call-overload]
+        lambda v: numpys_qr(v, mode),
         [x],
         shapes[mode],
         mode,
