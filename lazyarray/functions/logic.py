@@ -128,7 +128,9 @@ def isscalar(element: ArrayLike) -> bool:
     >>> la.isscalar(3.5), la.isscalar(la.ones(3).sum()), la.isscalar(la.ones(()))
     (True, True, False)
     """
-    return holds_scalar(element) or np.isscalar(element)
+    if isinstance(element, Tensor):
+        return holds_scalar(element)
+    return np.isscalar(element)
 
 
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:

@@ -405,7 +405,12 @@ cdef object quick_resize(PyObject** args, Py_ssize_t n):
         return None
     have, size = min(x.v.layout.size() * x.v.itemsize(), <npy_intp>out.v.chunk.nbytes), <npy_intp>out.v.chunk.nbytes
     memcpy(out.v.chunk.data, x.v.elements(), have)
-    while have < size:  # twice as many each time
-        memcpy(out.v.chunk.data + have, out.v.chunk.data, min(have, size - have))
-        have += min(have, size - have)
+    repeat_bytes(out.v.chunk.data, have, size)
     return written(out)
+
+
+cdef void repeat_bytes(char* p, npy_intp have, npy_intp size) noexcept:
+    """Repeats the first ``have`` bytes until there are ``size``, twice as many each time."""
+    while have < size:
+        memcpy(p + have, p, min(have, size - have))
+        have += min(have, size - have)

@@ -295,47 +295,45 @@ cdef object stored_masked(PyObject** args, bint in_turn):
     cdef Tensor x = first_array(args), mask = first_array(args + 1)
     cdef long double room[2 * _LISTED]  # 32 bytes each, aligned
     cdef const char* values = <char*>room
-    cdef const char* set_
-    cdef npy_intp i, k = 0, count, size
+    cdef char* over = NULL
+    cdef npy_intp count, need, n, size
     if x is None or mask is None or mask.v.dtype != D_BOOL or unwritable(x) or not mask.v.layout.same_shape(x.v.layout) \
-            or mask.v.same_memory(x.v) or x.v.layout.size() > _VECTOR or not is_ready(x) or not is_ready(mask) or not at_hand(x.v.chunk, True):
+            or mask.v.same_memory(x.v) or not is_ready(x) or not is_ready(mask) or not at_hand(x.v.chunk, True):
         return None
     count = values_in(<object>args[2], x, <char*>room, &values)
     if count <= 0:
         return None
-    set_, size = mask.v.elements(), x.v.itemsize()
-    if size == 8:
-        store_words(<uint64_t*>x.v.elements(), x.v.layout.size(), set_, <const uint64_t*>values, count, in_turn)
-    elif size == 4:
-        store_words(<uint32_t*>x.v.elements(), x.v.layout.size(), set_, <const uint32_t*>values, count, in_turn)
-    elif size == 2:
-        store_words(<uint16_t*>x.v.elements(), x.v.layout.size(), set_, <const uint16_t*>values, count, in_turn)
-    elif size == 1:
-        store_words(<uint8_t*>x.v.elements(), x.v.layout.size(), set_, <const uint8_t*>values, count, in_turn)
-    else:
-        for i in range(x.v.layout.size()):
-            if set_[i]:
-                memcpy(x.v.elements() + i * size, values + k * size, size)
-            if set_[i] or not in_turn:
-                k = 0 if k + 1 == count else k + 1
+    n, size = x.v.layout.size(), x.v.itemsize()
+    need = count_true(mask.v.elements(), n) if in_turn else n
+    if need > count > 1:  # over and over
+        over = <char*>malloc(need * size)
+        if over is NULL:
+            return None
+        memcpy(over, values, count * size)
+        repeat_bytes(over, count * size, need * size)
+        values, count = over, need
+    store_masked(x, mask.v.elements(), values, min(count, need), in_turn)
+    free(over)
     changed(x.v.chunk)
     return x
 
 
-ctypedef fused Word:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-
-
-cdef void store_words(Word* to, npy_intp n, const char* set_, const Word* values, npy_intp count, bint in_turn) noexcept:
-    """The same of words, without a branch that depends on the mask."""
-    cdef npy_intp i, k = 0, every = not in_turn
-    for i in range(n):
-        to[i] ^= (to[i] ^ values[k]) & <Word>-<int64_t>(set_[i] != 0)
-        k += every | (set_[i] != 0)
-        k &= -<npy_intp>(k != count)
+cdef void store_masked(Tensor x, const char* mask, const char* values, npy_intp count, bint in_turn) noexcept:
+    """Stores one value, or as many as there are places: elements, or ``in_turn`` those where the mask is true."""
+    cdef char* given[4]
+    cdef npy_intp dims[3]
+    cdef npy_intp steps[4]
+    cdef npy_intp size = x.v.itemsize()
+    given[0], given[1], given[2], given[3] = <char*>mask, <char*>values, x.v.elements(), x.v.elements()
+    if in_turn:
+        dims[0], dims[1], dims[2] = 1, x.v.layout.size(), count
+        steps[0] = steps[1] = steps[2] = 0
+        steps[3] = size
+        place_of_size(<int>size)(given, dims, steps, NULL)
+    else:
+        dims[0] = x.v.layout.size()
+        steps[0], steps[1], steps[2], steps[3] = 1, 0 if count == 1 else size, size, size
+        where_of_size(<int>size)(given, dims, steps, NULL)
 
 
 cdef npy_intp values_in(object o, Tensor x, char* room, const char** values) except -2:
@@ -366,13 +364,19 @@ cdef object quick_fill_diagonal(PyObject** args, Py_ssize_t n):
     cdef Tensor x = first_array(args) if n == 2 or n == 3 and <object>args[2] is False else None
     cdef long double number[2]  # 32 bytes, aligned
     cdef npy_intp i, size, rows, columns
+    cdef char* p
     if x is None or x.v.layout.ndim != 2 or unwritable(x) or not contiguous(x) or not may_run_now() or not x.v.near() \
             or not at_hand(x.v.chunk, True) or is_tensor(<object>args[1]) or not may_be(<object>args[1], x.v.dtype):
         return None
     rows, columns, size = x.v.layout.shape()[0], x.v.layout.shape()[1], x.v.itemsize()
     if min(rows, columns) > _DIRECT_LENGTH or not put_number(<char*>number, <object>args[1], x.v.dtype):
         return None
+    p = x.v.elements()
     for i in range(min(rows, columns)):
-        memcpy(x.v.elements() + i * (columns + 1) * size, number, size)
+        if size == 8:  # in one instruction
+            (<int64_t*>p)[0] = (<int64_t*>number)[0]
+        else:
+            memcpy(p, number, size)
+        p += (columns + 1) * size
     changed(x.v.chunk)
     return x
