@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +12,7 @@ import numpy as np
 from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, operands, values, viewed
-from lazyarray.ops._rows import asarray, holds_arrays, probe, stretched
+from lazyarray.ops._rows import BroadcastOf, asarray, holds_arrays, probe, stretched
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -75,7 +78,7 @@ def _of_numpys_dtypes(o: Any) -> np.ndarray | None:
 broadcast_shapes = np.broadcast_shapes
 
 
-class broadcast:
+class broadcast(BroadcastOf):
     """The broadcasting of arrays against each other: the common shape, and tuples of elements.
 
     The shape is known at once. Waits for the values where it is iterated: for NumPy's scalars.
@@ -90,48 +93,43 @@ class broadcast:
     ((2, 2), [np.int64(3), np.int64(4), np.int64(6), np.int64(8)])
     """
 
-    def __init__(self, *arrays: ArrayLike) -> None:
-        flat: list[Any] = []
-        others = False
-        for x in arrays:
-            flat += x._arrays if isinstance(x, broadcast) else [x]
-            others = others or not isinstance(x, Tensor)
-        self._arrays: list[Any] = flat
-        try:
-            if others:
-                self._arrays = operands(*flat)
-            self._shown = np.broadcast(*map(probe, self._arrays))
-        except Unheld:  # NumPy holds them
-            self._arrays = [values(x, "broadcast()") for x in flat]
-            self._shown = np.broadcast(*self._arrays)
-        self._walk: Any = None
+    __slots__ = ("_walk",)
+    __signature__ = inspect.signature(lambda *arrays: None)  # of native code's __init__
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The common shape."""
-        return self._shown.shape
+    @staticmethod
+    def _taken(given: tuple[Any, ...]) -> tuple[Sequence[Any], Shape]:
+        """The arrays of what isn't all arrays, or doesn't fit, and their common shape."""
+        flat: list[Any] = []
+        for x in given:
+            flat += x._arrays if isinstance(x, broadcast) else [x]
+        try:
+            arrays = operands(*flat)
+            return arrays, np.broadcast(*map(probe, arrays)).shape
+        except Unheld:  # NumPy holds them
+            arrays = [values(x, "broadcast()") for x in flat]
+            return arrays, np.broadcast(*arrays).shape
 
     @property
     def ndim(self) -> int:
         """The number of its axes."""
-        return self._shown.ndim
+        return len(self.shape)
 
     nd = ndim
 
     @property
     def size(self) -> int:
         """The number of tuples."""
-        return self._shown.size
+        return math.prod(self.shape)
 
     @property
     def numiter(self) -> int:
         """The number of arrays."""
-        return self._shown.numiter
+        return len(self._arrays)
 
     @property
     def index(self) -> int:
         """How many tuples were given so far."""
-        return 0 if self._walk is None else int(self._walk.index)
+        return int(self._walk.index) if hasattr(self, "_walk") else 0
 
     @property
     def iters(self) -> tuple[Any, ...]:
@@ -144,7 +142,8 @@ class broadcast:
         Returns: None.
         Raises: nothing.
         """
-        self._walk = None
+        if hasattr(self, "_walk"):
+            del self._walk
 
     def __iter__(self) -> broadcast:
         return self
@@ -153,6 +152,6 @@ class broadcast:
         return next(self._walker())
 
     def _walker(self) -> Any:
-        if self._walk is None:
+        if not hasattr(self, "_walk"):
             self._walk = np.broadcast(*[values(x, "broadcast()") for x in self._arrays])
         return self._walk

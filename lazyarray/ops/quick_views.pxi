@@ -580,6 +580,36 @@ cdef class FlagsOf:
         return self._item(key)
 
 
+cdef class BroadcastOf:
+    """The part of ``broadcast`` that is asked most: the common shape."""
+
+    cdef readonly object _arrays
+    cdef tuple lengths
+
+    def __init__(self, *arrays):
+        cdef const View* views[_DIRECT_ARGUMENTS]
+        cdef Layout space
+        cdef int i, n = len(arrays)
+        if 0 < n <= _DIRECT_ARGUMENTS:
+            for i in range(n):
+                if Py_TYPE(arrays[i]) != type_of_arrays():
+                    break
+                views[i] = &(<Tensor>arrays[i]).v
+            else:
+                try:
+                    broadcast(views, n, &space)
+                    self._arrays, self.lengths = arrays, tuple([space.shape()[i] for i in range(space.ndim)])
+                    return
+                except ValueError:
+                    pass  # NumPy has words of its own
+        self._arrays, self.lengths = self._taken(arrays)
+
+    @property
+    def shape(self):
+        """The common shape."""
+        return self.lengths
+
+
 cdef class FlatOf:
     """The part of ``x.flat`` that is asked most: the element of a number, and one after the other."""
 

@@ -72,6 +72,19 @@ def test_broadcast():
     assert la.broadcast().shape == ()
 
 
+def test_a_broadcast_of_many_and_of_shapes_that_do_not_fit():
+    for n in (1, 2, 16, 17, 64):
+        b = la.broadcast(*[la.ones((2, 1)), *[la.ones(3)] * (n - 1)])
+        assert (b.shape, b.ndim, b.size, b.numiter) == ((2, 3) if n > 1 else (2, 1), 2, b.size, n)
+        assert b.size == len(list(b))
+    for arrays in ([(3,), (2,)], [(2, 1), (3,), (4, 1, 2)], [(2,)] * 70):
+        with pytest.raises(ValueError) as theirs:
+            np.broadcast(*map(np.ones, arrays))
+        with pytest.raises(ValueError) as ours:
+            la.broadcast(*map(la.ones, arrays))
+        assert str(ours.value) == str(theirs.value)
+
+
 def test_iterators_of_a_broadcast():
     def walked(xp):
         b = xp.broadcast(xp.array([1, 2]), xp.array([[3], [4]]))
