@@ -52,6 +52,11 @@ cdef tuple spread(tuple given):
         return given
 
 
+cdef object unasked(object o):
+    """An argument of a method, which asks no other class what it gives, as functions do: it is made an array."""
+    return functions.asarray(o) if is_foreign(o) else o
+
+
 cdef class Methods(Operators):
     """The methods of arrays and scalars."""
 
@@ -547,6 +552,9 @@ cdef class Methods(Operators):
             if min is None or max is None:
                 return handed((_maximum if max is None else _minimum).binary(self, max if min is None else min, None))
             return handed(ops._rows.clamp(self, min, max))
+        if out is None and (is_foreign(min) or is_foreign(max)):  # NumPy's is a ufunc, which their classes answer
+            found = self if min is None else _maximum(self, min)
+            return found if max is None else _minimum(found, max)
         return handed(functions.clip(self, min, max, out, casting=casting, dtype=dtype, where=where, order=order))
 
     def round(self, decimals=0, out=None):
@@ -567,11 +575,11 @@ cdef class Methods(Operators):
 
     def searchsorted(self, v, side="left", sorter=None):
         """Where to insert each of ``v`` into this sorted vector."""
-        return handed(functions.searchsorted(self, v, side, sorter))
+        return handed(functions.searchsorted(self, unasked(v), side, unasked(sorter)))
 
     def compress(self, condition, axis=None, out=None):
         """The entries along an axis for which a vector of conditions is true."""
-        return functions.compress(condition, self, axis, out)
+        return functions.compress(unasked(condition), self, axis, out)
 
     def choose(self, *choices, out=None, mode="raise"):
         """At each place the element of that array of ``choices`` which this array names there.
@@ -579,7 +587,10 @@ cdef class Methods(Operators):
         Args:
             *choices: the arrays that are chosen from, or a list of them.
         """
-        return handed(functions.choose(self, choices[0] if len(choices) == 1 else choices, out, mode))
+        given = choices[0] if len(choices) == 1 else choices
+        if isinstance(given, (list, tuple)):
+            given = [unasked(o) for o in given]
+        return handed(functions.choose(self, unasked(given), out, mode))
 
     def put(self, indices, values, mode="raise"):
         """Stores values at indices of the flattened array.
@@ -589,8 +600,7 @@ cdef class Methods(Operators):
             values: what is stored, repeated if there are fewer of them.
         Returns: None.
         """
-        # A method asks no other class, as functions do.
-        functions.put(self, indices, functions.asarray(values) if is_foreign(values) else values, mode)
+        functions.put(self, indices, unasked(values), mode)
 
     def nonzero(self):
         """The indices of the true elements, one array an axis; waits for the values."""

@@ -467,3 +467,22 @@ def test_either_may_be_imported_first(first):
 def test_lazyarray_alone_does_not_import_dask():
     code = "import lazyarray, sys; assert not any(m.startswith('dask') for m in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, d: x.clip(d),
+        lambda x, d: x.clip(0.5, d),
+        lambda x, d: x.searchsorted(d),
+        lambda x, d: x.compress(d > 1),
+        lambda x, d: x.astype(int).choose([d] * 6),
+    ],
+)
+def test_methods_of_blocks_with_arrays_of_dask(call):
+    """Methods ask no other class, but `clip` is a ufunc, which that of Dask answers."""
+    x = np.arange(6.0)
+    d = da.from_array(x / 2, chunks=3)
+    want, got = call(x, d), call(la.array(x), d)
+    assert isinstance(got, la.NDArray if isinstance(want, np.ndarray) else da.Array)
+    np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
