@@ -129,6 +129,8 @@ cdef object operated(Row row, object a, object b):
         return NotImplemented
     elif is_foreign(other):
         return call_of_ufunc(row.ufunc, (a, b))
+    elif type(other) is np.matrix and not capturing():
+        return ops.hosts.with_matrix(_python_of[row], a, b)
     try:
         if isinstance(row, MatMul):
             return handed((<MatMul>row).product(as_tensor_like(a, b), as_tensor_like(b, a), None))

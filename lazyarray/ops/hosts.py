@@ -267,6 +267,15 @@ def _asks_objects(dtype: Any = None, **rest: Any) -> bool:
     return dtype is not None and np.dtype(dtype) == object
 
 
+def with_matrix(operator: Callable[..., Any], a: Any, b: Any) -> Any:
+    """``a op b`` where one is an array and one NumPy's matrix, whose class gives a matrix."""
+    x = a if isinstance(a, Tensor) else b
+    what = operator.__name__
+    refuse(what, x)
+    host = to_host(x, f"{what}()")
+    return operator(host, b) if x is a else operator(a, host)
+
+
 def in_place(operator: Callable[..., Any], x: Any, other: Any, error: Exception) -> Any:
     """``x += other`` and the like, where ``other`` is what lazyarray can't hold: by NumPy."""
     if is_capturing():

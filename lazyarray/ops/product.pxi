@@ -461,11 +461,14 @@ cdef CDevice device_among(a, b, c) noexcept:
     return current_device()
 
 
+cdef dict _NUMBERS = {float: 0.0, int: 0, complex: 0j}  # which live for ever: see quick_result_type
+
+
 cdef object promoted_as(object o, int kind):
     """What stands for an operand of that kind where NumPy promotes dtypes."""
     if kind < kDtypes:
         return np_dtype(kind)
-    return o if not is_tensor(o) else weak_type(kind)()
+    return o if not is_tensor(o) else _NUMBERS[weak_type(kind)]
 
 
 def promoting(o):

@@ -1,5 +1,7 @@
 """Modules of NumPy's own that ask whether something is one of NumPy's arrays."""
 
+import operator
+
 import numpy as np
 import pytest
 from numpy import testing
@@ -55,3 +57,22 @@ def test_assertions():
         testing.assert_equal(x, [1.0, 3.0])
     with pytest.raises(AssertionError):
         testing.assert_almost_equal(x, [1.0, 3.0])
+
+
+@pytest.mark.parametrize("name", "add sub mul truediv matmul pow eq lt mod floordiv and_".split())
+def test_operators_with_matrices(name):
+    """NumPy's matrix answers with a matrix, on either side."""
+    m, a = np.matrix([[1.0, 2], [3, 4]]), np.array([[5.0, 6], [7, 8]])
+    call = getattr(operator, name)
+
+    def found(x, y):
+        try:
+            z = call(x, y)
+        except (TypeError, ValueError, np.linalg.LinAlgError) as error:
+            return type(error), str(error)
+        return type(z), np.asarray(z).dtype, np.asarray(z).tolist()
+
+    for pick in (lambda x: x, lambda x: x[0], lambda x: x[0, 1], lambda x: x.astype(int)):
+        theirs, ours = pick(a), pick(la.array(a))
+        assert found(ours, m) == found(theirs, m)
+        assert found(m, ours) == found(m, theirs)
