@@ -124,8 +124,10 @@ def _operator(name: str) -> Any:
     return functools.wraps(numpys)(lambda *args: _ours(numpys(*args)))
 
 
-for _name in "neg pos add radd sub rsub mul rmul pow truediv rtruediv".split():
-    setattr(poly1d, f"__{_name}__", _operator(f"__{_name}__"))
+for _name in """
+    __neg__ __pos__ __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __pow__ __truediv__
+    __rtruediv__""".split():
+    setattr(poly1d, _name, _operator(_name))
 
 
 def _as_given(result: NDArray, *given: Any) -> Any:

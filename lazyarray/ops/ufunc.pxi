@@ -210,7 +210,7 @@ cdef class Ufunc(UfuncMethods):
             if self.bad_strided and (not contiguous(out) or out.v.dtype != r.outputs[0]):
                 assign(out, self.unary(t, None))
                 return out
-            if is_window(out) or (not r.kernel.any_order and written_under(t, out)):  # see binary()
+            if is_window(out) and not recording() or (not r.kernel.any_order and written_under(t, out)):  # see binary()
                 return self.python((a,), out, {})
             if numpys_steps(self, r, &out.v.layout, &given.v, NULL, out):
                 return self.python((a,), out, {})
@@ -316,7 +316,7 @@ cdef class Ufunc(UfuncMethods):
         if out is not None:
             same_device(ta if ta is not None else tb, out)
             check_out_shape(out, shape, views, 2)
-            if is_window(out) or (not r.kernel.any_order and (written_under(ta, out) or written_under(tb, out))):
+            if is_window(out) and not recording() or (not r.kernel.any_order and (written_under(ta, out) or written_under(tb, out))):
                 # NumPy computes into a copy of the output, laid out by rules of its iterator's.
                 return self.python((a if na is None else na, b if nb is None else nb), out, {})
             if numpys_steps(self, r, &out.v.layout, views[0], views[1], out):
