@@ -53,6 +53,15 @@ class Odd:
         name = self.program.array()
         return name if name and np.ndim(self.env[name]) else None
 
+    def along(self) -> tuple[str, int] | None:
+        """A view of an array, and one of its axes."""
+        name = self.array()
+        if not name:
+            return None
+        x = self.key(name)
+        shape = self.shape(x)
+        return (x, self.rng.randrange(len(shape))) if shape else None
+
     def alias(self) -> str | None:
         """A name for a part of an array, or of a part of one."""
         rng = self.rng
@@ -184,14 +193,10 @@ class Odd:
 
     def running(self) -> str | None:
         """Running sums, of a view, or into one."""
-        rng, name = self.rng, self.array()
-        if not name:
+        rng, along = self.rng, self.along()
+        if not along:
             return None
-        x = self.key(name)
-        shape = self.shape(x)
-        if not shape:
-            return None
-        axis = rng.randrange(len(shape))
+        x, axis = along
         by = rng.choice(("add", "multiply", "maximum", "minimum", "logical_or"))
         rest = f", out={x}" if rng.random() < 0.4 else ""
         return f"{self.new()} = xp.{by}.accumulate({x}, axis={axis}{rest})"
@@ -207,14 +212,10 @@ class Odd:
         return f"xp.copyto({to}, {x}, casting='unsafe'{rest})"
 
     def sorted(self) -> str | None:
-        rng, name = self.rng, self.array()
-        if not name:
+        rng, along = self.rng, self.along()
+        if not along:
             return None
-        x = self.key(name)
-        shape = self.shape(x)
-        if not shape:
-            return None
-        axis = rng.randrange(len(shape))
+        x, axis = along
         return rng.choice(
             (
                 f"{x}.sort(axis={axis})",
