@@ -33,6 +33,51 @@ bool Layout::reshape(int n, const npy_intp* lengths, npy_intp itemsize, npy_intp
   return true;
 }
 
+// Whether two spans are boxes of one grid that share none of its cells: as a column of a matrix and those right of it do.
+//
+// The distance of an address from `origin` is written as a number whose digits count the steps of both, the largest
+// first. Where all that the smaller steps reach is less than a step, each address is written so in one way, and the
+// digits of a span's elements are all those between two, at each place. Two spans with a place that has none in common
+// share no byte.
+static bool lie_apart(const Span& a, const Span& b, npy_intp origin) {
+  constexpr int kMost = 12;
+  npy_intp steps[kMost];
+  int n = 0;
+  for (const Span* s : {&a, &b})
+    for (int i = 0; i < s->ndim; ++i) {
+      const npy_intp step = std::abs(s->strides[i]);
+      if (s->shape[i] == 1 || !step) continue;
+      int at = 0;
+      while (at < n && steps[at] > step) ++at;
+      if (at < n && steps[at] == step) continue;
+      if (n == kMost) return false;
+      for (int k = n++; k > at; --k) steps[k] = steps[k - 1];
+      steps[at] = step;
+    }
+  const Span* const spans[] = {&a, &b};
+  npy_intp low[2][kMost], high[2][kMost], rest[2], reached[2];
+  for (int k = 0; k < 2; ++k) {
+    npy_intp last;
+    spans[k]->extent(rest[k], last);
+    rest[k] -= origin;
+    if (rest[k] < 0) return false;  // in memory of others, of which each span may be a chunk of its own
+    for (int j = 0; j < n; ++j) {
+      low[k][j] = high[k][j] = rest[k] / steps[j];
+      rest[k] %= steps[j];
+      for (int i = 0; i < spans[k]->ndim; ++i)
+        if (std::abs(spans[k]->strides[i]) == steps[j]) high[k][j] += spans[k]->shape[i] - 1;
+    }
+    reached[k] = rest[k] + spans[k]->itemsize;
+  }
+  bool apart = reached[0] <= rest[1] || reached[1] <= rest[0];
+  for (int j = n - 1; j >= 0; --j) {
+    if (std::max(reached[0], reached[1]) > steps[j]) return false;
+    apart |= high[0][j] < low[1][j] || high[1][j] < low[0][j];
+    for (int k = 0; k < 2; ++k) reached[k] += high[k][j] * steps[j];
+  }
+  return apart;
+}
+
 bool may_overlap(const Span& a, const Span& b) {
   npy_intp alow, ahigh, blow, bhigh;
   a.extent(alow, ahigh);
@@ -53,7 +98,9 @@ bool may_overlap(const Span& a, const Span& b) {
       if (s->shape[i] > 1) g = gcd(g, std::abs(s->strides[i]));
   if (g == 0) return true;
   const npy_intp d = ((blow - alow) % g + g) % g;  // where b's elements start within a's period
-  return !(d >= a.itemsize && d + b.itemsize <= g);
+  if (d >= a.itemsize && d + b.itemsize <= g) return false;
+  // The chunk often begins where the grid does.
+  return !lie_apart(a, b, 0) && !lie_apart(a, b, std::min(alow, blow));
 }
 
 bool nests(const Span& a) {

@@ -135,8 +135,8 @@ struct Span {
   }
 };
 
-// Whether two spans of one chunk may share a byte, by their ranges; a stride pattern that
-// interleaves is told apart when both step alike (x[::2] and x[1::2]).
+// Whether two spans of one chunk may share a byte: by their ranges, by the period of steps that interleave (x[::2] and
+// x[1::2]), and as boxes of one grid (x[1:, 0] and x[1:, 1:]).
 bool may_overlap(const Span& a, const Span& b);
 
 // Whether each axis steps beyond all that those with smaller steps reach, so that no two indices along

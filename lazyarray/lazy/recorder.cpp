@@ -53,15 +53,20 @@ Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   // BLAS's threads take part, its thread, the one that watches for it, and theirs are more than there are cores: BLAS's
   // wait for each other without yielding, some ms each time that two are on one core while the third has gone to
   // sleep. (solve() of 316 equations waited for at once, 1.2 ms: the slowest tenth 5 to 16 ms, and 1.4 so, NumPy 1.4.)
+  // So a few of these are left to the waiter: a worker beside it would take a core from them, not add one. (Not where
+  // memory is limited: what is open holds its operands.)
   const bool call = kind == Kernel::PYTHON || in->wide;
-  const bool worth = is_long_call(*in), waits = worth && in->device().plain() && !call_open_;
-  call_open_ |= waits;
+  const bool worth = is_long_call(*in), roomy = !limited && !store_->pool(in->device())->limit();
+  const bool waits = worth && in->device().plain() && calls_open_ < (in->wide && roomy ? kFewCalls : 1);
+  const bool later = waits && call;
+  calls_open_ += waits;
   const bool ended = (kind == Kernel::PYTHON ? !waits && !follows : worth && !waits) || kind == Kernel::TRANSFER ||
                      in->bytes > memory;
   const int enough = rounds_.went_back && rounds_.most(count) ? bulk : std::min(2 * bulk, most);
   const Full full = ended ? ENDED : count >= static_cast<size_t>(enough) ? MANY : NOT_FULL;
-  const bool arm = full == NOT_FULL && (due_ns_ == 0 || due_late_) && open_ns >= policy.flush_ns;
-  const int64_t due = arm ? fall_due(in->device(), waits && call) : 0;
+  // (A later call does not put off the first one's time.)
+  const bool arm = full == NOT_FULL && (due_ns_ == 0 || (due_late_ && !later)) && open_ns >= policy.flush_ns;
+  const int64_t due = arm ? fall_due(in->device(), later) : 0;
   rec_mu_.unlock();
   if (arm) engine_->alarm(due);
   return full;
@@ -186,7 +191,7 @@ void Recorder::take_open(Cut cut) {
   }
   rounds_ = {};
   put_off_ = 0;
-  call_open_ = false;
+  calls_open_ = 0;
   size_t count = 0, tiny = 0;
   double ns = 0, cost = 0;
   int64_t bytes = 0;
@@ -196,7 +201,7 @@ void Recorder::take_open(Cut cut) {
     tiny += is_tiny(*left);
     ns += worth_ns(*left);
     cost += left->cost_ns;
-    call_open_ |= is_long_call(*left);
+    calls_open_ += is_long_call(*left);
     bytes += left->bytes;
   }
   const size_t taken = open_count_.load(std::memory_order_relaxed) - count;

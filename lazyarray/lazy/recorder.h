@@ -315,7 +315,8 @@ class Recorder {
   std::atomic<double> open_cost_{0};  // written under rec_mu_: what the open ones cost
   std::vector<Instr*> segment_;  // push_mu_: what is being pushed
   std::atomic<double> open_ns_{0};  // written under rec_mu_
-  bool call_open_ = false;       // rec_mu_: a long one is among what is open
+  static constexpr int kFewCalls = 4;
+  int calls_open_ = 0;           // rec_mu_: long ones among what is open
   int64_t due_ns_ = 0;           // rec_mu_: when an idle worker is to flush the open segment, or 0
   bool due_late_ = false;        // rec_mu_: it was set for one call, which others may follow
   size_t due_count_ = 0;  // rec_mu_: how many were open when that was set

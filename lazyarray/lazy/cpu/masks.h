@@ -25,6 +25,11 @@ void each_true(const char* mask, npy_intp n, Body body, Run run) {
       run(i);
       continue;
     }
+    if (!w) {  // often more of them
+      while (i + 40 <= n && !(eight(mask + i + 8) | eight(mask + i + 16) | eight(mask + i + 24) | eight(mask + i + 32)))
+        i += 32;
+      continue;
+    }
     while (w) {
       const int byte = __builtin_ctzll(w) / 8;
       body(i + byte);

@@ -1,6 +1,7 @@
 // Planner: makes the plan of a fused stage, once for each structure of instructions.
 #pragma once
 #include <array>
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -16,7 +17,7 @@ class Planner {
  public:
   explicit Planner(const TilePolicy* policy) : policy(*policy) {}
   const TilePolicy& policy;
-  uint64_t hits = 0, misses = 0;
+  std::atomic<uint64_t> hits{0}, misses{0};  // any thread reads them
 
   // The policy has changed.
   void forget() { plans_.clear(); }
