@@ -4,6 +4,8 @@
 
 using namespace lazyarray;
 
+constexpr int64_t kMs = 1000000, kHour = 3600 * 1000 * kMs;
+
 // ---- one thread pushes: the outcome is the serial model's, exactly --------------------------------
 
 struct Model {
@@ -580,6 +582,42 @@ static void share_cases(Policy policy, int workers) {
   delete e;
 }
 
+// ---- memory that an op is yet to let go of --------------------------------------------------------
+
+static void releases(Policy policy, int workers) {
+  Engine* e = engine_of(policy, workers, workers + 1);
+  Cells v = make_cells(e, 1);
+  CHECK(!e->await_releases());
+  for (bool native : {false, true}) {
+    std::atomic<bool> dropping{false}, freed{false};
+    std::shared_ptr<void> memory(nullptr, [&](void*) {  // in the payload
+      CHECK(!e->await_releases());  // what this thread is itself to let go of
+      dropping = true;
+      until([&] { return freed.load(); });
+    });
+    if (e->runs_here()) freed = true;
+    std::atomic<bool> pushed{e->runs_here()};
+    push(e, v, {}, [&pushed, held = std::move(memory)](RunContext&) -> Error* {
+      until([&] { return pushed.load(); });  // so that the pusher's copy isn't the last
+      return nullptr;
+    }, native);
+    pushed = true;
+    if (e->runs_here()) continue;
+    until([&] { return dropping.load(); });  // by a worker; the op has completed
+    CHECK(wait(v[0]) == Status::OK);
+    const int64_t begun = e->now();
+    CHECK(e->await_releases(kMs));  // in vain, and for no longer
+    CHECK(e->now() - begun >= kMs && !freed);
+    std::thread other([&] { pause(3000), freed = true; });
+    CHECK(e->await_releases(60'000 * kMs) && freed);
+    CHECK(!e->await_releases());
+    other.join();
+  }
+  CHECK(e->wait_for_all(nullptr, nullptr) == Status::OK);
+  drop(v);
+  delete e;
+}
+
 // ---- alarms ---------------------------------------------------------------------------------------
 
 struct Bell {
@@ -602,7 +640,6 @@ struct Bell {
     CHECK(rung == n);
   }
 };
-constexpr int64_t kMs = 1000000, kHour = 3600 * 1000 * kMs;
 
 static void alarm_cases(Policy policy, int workers) {
   Engine* e = engine_of(policy, workers, workers + 1);
@@ -900,6 +937,8 @@ int main(int argc, char** argv) {
       }
       begin("share cases", policy, workers);
       if (workers > 1) share_cases(policy, workers);
+      begin("releases", policy, workers);
+      releases(policy, workers);
       begin("alarm cases", policy, workers);
       alarm_cases(policy, workers);
       graveyard().sweep();

@@ -366,6 +366,7 @@ void Engine::finish(Operator* op, Error* error, After& after) {
   (after.done_last ? after.done_last->queue_next : after.done) = op;
   after.done_last = op;
   unsettled_.fetch_add(1, std::memory_order_relaxed);
+  tls.unsettled++;
 }
 
 void Engine::settle(After& after) {
@@ -401,6 +402,7 @@ void Engine::settle(After& after) {
     op->queue_next = nullptr;
     end(op);
     unsettled_.fetch_sub(1, std::memory_order_release);
+    tls.unsettled--;
   }
 }
 

@@ -25,6 +25,7 @@ struct ThreadState {
   int64_t away_at = INT64_MAX;  // when it has to leave the share that it joined
   bool away = false;         // it was told so
   void* settling = nullptr;  // the Engine::After whose op it is running
+  int unsettled = 0;         // completed ops that it is yet to let go of
   Completing* completing = nullptr;
 };
 extern thread_local ThreadState tls;

@@ -449,9 +449,7 @@ Status Engine::wait_for_all(Poll poll, void* arg, int64_t timeout_ns) {
 // An op completes first, and is let go of after that by the thread that ran it, which may be put in line.
 // What this thread itself is yet to let go of is not waited for.
 bool Engine::await_releases(int64_t most_ns) {
-  int own = 0;
-  if (const auto* after = static_cast<const After*>(tls.settling))
-    for (const Operator* op = after->done; op; op = op->queue_next) own++;
+  const int own = tls.unsettled;
   auto over = [&] { return unsettled_.load(std::memory_order_acquire) <= own; };
   if (over()) return false;
   watch_for(most_ns, over);
