@@ -107,13 +107,19 @@ _BARE: dict[str, Any] = {
     "convolve": _convolve,
     "correlate": multiarray.correlate2,
     "einsum": multiarray.c_einsum,
+    "format_float_positional": _rows.format_float_positional,
+    "format_float_scientific": _rows.format_float_scientific,
 }
 
 # What is called in the place of NumPy's functions, with the same arguments.
 _OURS: dict[str, Any] = {
+    "argwhere": _rows.argwhere,
     "digitize": _rows.digitize,
+    "flatnonzero": _rows.flatnonzero,
     "interp": _rows.interp,
+    "nonzero": _rows.nonzero,
     "searchsorted": _rows.searchsorted,
+    "unravel_index": _rows.unravel_index,
 }
 
 # NumPy's functions are called without asking the classes of their arguments, which has been done.
@@ -123,7 +129,7 @@ _ASKING = frozenset(["histogramdd"])
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(
     """
-    argmax argmin argpartition argsort choose cumprod cumsum nonzero put repeat round searchsorted
+    argmax argmin argpartition argsort choose cumprod cumsum put repeat round searchsorted
     take""".split()
 )
 # What these change is their first argument.

@@ -85,6 +85,7 @@ from lazyarray.lazy._lazy cimport (
     owner_of,
     quick,
     quick_compare,
+    quick_inverted,
     quick_logic,
     quick_part,
     quick_unary,

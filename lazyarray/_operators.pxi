@@ -49,6 +49,10 @@ cdef inline bint is_usual(object o):
     return t is int or t is float or is_tensor(o)
 
 
+cdef inline bint is_with_axes(object o):
+    return is_tensor(o) and (<Tensor>o).v.layout.ndim > 0
+
+
 cdef inline bint meets_derived(Tensor self, object other) except -1:
     """Whether a scalar's operator is that of another's class, which a program derives.
 
@@ -74,6 +78,9 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
         return with_derived(row, a, b)
     if not scalars_are_read and (self.v.drawn and is_pythons(a) and is_pythons(b) or is_float_of_complex(a, b)):
         return of_draws(row, op, a, b)
+    if self.v.layout.ndim == 0 and is_with_axes(b if a is self else a):  # nothing that scalars do for themselves
+        found = row.binary(a, b, None)
+        return read_out(found) if scalars_are_read else found
     if self.v.layout.ndim == 0 and op != NOT_QUICK and not scalars_are_read:
         if self.v.dtype != D_IL and is_whole(self):
             t = quick_whole(op, self, b if a is self else a, a is not self)
@@ -236,8 +243,12 @@ cdef object divided(Tensor self, object a, object b):
     if self.v.drawn and not scalars_are_read and is_pythons(a) and is_pythons(b):
         return of_draws(_floor_divide, QUICK_FLOOR, a, b), of_draws(_remainder, QUICK_MOD, a, b)
     if self.v.layout.ndim == 0 and not scalars_are_read:
-        whole = quick(QUICK_FLOOR, a, b)
-        rest = None if whole is None else quick(QUICK_MOD, a, b)
+        if self.v.dtype != D_IL and is_whole(self):
+            whole = quick_whole(QUICK_FLOOR, self, b if a is self else a, a is not self)
+            rest = None if whole is None else quick_whole(QUICK_MOD, self, b if a is self else a, a is not self)
+        else:
+            whole = quick(QUICK_FLOOR, a, b)
+            rest = None if whole is None else quick(QUICK_MOD, a, b)
         if rest is not None:
             return whole, rest
     return binary(_divmod, NOT_QUICK, self, a, b)
@@ -428,13 +439,17 @@ cdef class Operators(Tensor):
         return signed(operator.pos, _positive, self)
 
     def __abs__(self): return negated(_absolute, QUICK_ADD, self)
-    def __invert__(self): return signed(operator.invert, _invert, self)
+    def __invert__(self):
+        cdef Tensor t = None
+        if (<Tensor>self).v.layout.ndim == 0 and not scalars_are_read and not (<Tensor>self).v.drawn:
+            t = quick_inverted(self)
+        return signed(operator.invert, _invert, self) if t is None else t
 
     def __richcmp__(self, other, int op):
         cdef Tensor t
         if meets_derived(self, other):
             return NotImplemented  # NumPy's scalars leave it to the array, too
-        if (<Tensor>self).v.layout.ndim == 0 and not scalars_are_read:
+        if (<Tensor>self).v.layout.ndim == 0 and not scalars_are_read and not is_with_axes(other):
             t = quick_compare(op, self, other)
             if (<Tensor>self).v.drawn and is_pythons(other):
                 if t is not None:
@@ -444,6 +459,12 @@ cdef class Operators(Tensor):
                     return PyObject_RichCompare(x, y, op)
             if t is not None:
                 return t
+            # The order of complex scalars raises no flag in NumPy, that of arrays does; long ones take less time so.
+            if is_scalar(self) and (info((<Tensor>self).v.dtype).kind == b"c" and op != Py_EQ and op != Py_NE
+                                    or info((<Tensor>self).v.dtype).code in b"gG" and not is_tensor(other)):
+                found = of_scalars(_python_of[compared(op)], self, other)
+                if found is not None:
+                    return found
         if not is_usual(other):
             return operated(compared(op), self, other)
         return handed(compared(op).binary(self, other, None))

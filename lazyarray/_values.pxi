@@ -300,6 +300,7 @@ cdef class Values(Methods):
                 return (<double*>p)[0] != 0 or (<double*>p)[1] != 0
             if self.v.dtype == D_F2:
                 return whole_at(p, 2, False) & 0x7fff != 0
+            return bool(only_value(self))
         if self.v.layout.size() != 1:
             if self.v.layout.size() == 0:
                 raise ValueError("The truth value of an empty array is ambiguous. "
@@ -311,6 +312,8 @@ cdef class Values(Methods):
     def __float__(self):
         if self.v.dtype == D_F8 and is_known(self):
             return (<double*>self.v.elements())[0]
+        if info(self.v.dtype).kind == b"f" and is_known(self):
+            return float(only_value(self))
         return float(number(self, "?float()"))
 
     def __int__(self):
@@ -318,6 +321,8 @@ cdef class Values(Methods):
             return (<int64_t*>self.v.elements())[0]
         if self.v.dtype == D_F8 and is_known(self):
             return PyLong_FromDouble((<double*>self.v.elements())[0])
+        if info(self.v.dtype).kind == b"f" and is_known(self):
+            return int(only_value(self))
         return int(number(self, "?int()"))
 
     def __complex__(self):

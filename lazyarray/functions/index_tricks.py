@@ -20,6 +20,7 @@ from lazyarray.functions.patterns import indices
 from lazyarray.functions.ranges import arange, known, linspace
 from lazyarray.functions.searching import nonzero
 from lazyarray.lazy._lazy import Giving, Tensor, Unheld, returned
+from lazyarray.ops import _rows
 from lazyarray.ops._layout import device_of, gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, assign_to, at_once, call
 from lazyarray.ops.hosts import handed_over
@@ -285,7 +286,7 @@ def unravel_index(
     return tuple(
         gil_op(
             "unravel_index",
-            lambda i: np.unravel_index(i, dims, order),
+            lambda i: _rows.unravel_index(i, dims, order),
             [x],
             [x.shape] * (len(dims) if isinstance(dims, tuple) else 1),
             (dims, order),

@@ -17,8 +17,8 @@ from lazyarray.functions.products import dot, outer
 from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows, refuse
-from lazyarray.ops._layout import device_of, gil_op, operands, values
-from lazyarray.ops._rows import array, asarray, assign_to, astype, full
+from lazyarray.ops._layout import device_of, gil_op, looked_at, operands, values
+from lazyarray.ops._rows import array, asarray, assign_to, astype, full, kept
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -217,8 +217,19 @@ def polymul(a1: Polynomial, a2: Polynomial) -> NDArray | poly1d:
     """
     device = device_of(a1, a2)
     refuse("polymul", a1, a2)
-    x, y = values(a1, "polymul()"), values(a2, "polymul()")
-    return _as_given(array(np.polymul(x, y), None, device), a1, a2)
+    y = values(a2, "polymul()")
+    if isinstance(a1, Tensor):
+        product = looked_at(a1, "polymul()", lambda x: _multiplied(x, y))
+    else:
+        product = _multiplied(values(a1, "polymul()"), y)
+    return _as_given(kept(product, device), a1, a2)
+
+
+def _multiplied(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """``np.polymul``, which looks for leading zeros in all of ``x`` and ``y``."""
+    if x.ndim == y.ndim == 1 and x.size and y.size and x[0] != 0 and y[0] != 0:
+        return np.convolve(x, y)
+    return np.polymul(x, y)
 
 
 @overload

@@ -84,7 +84,7 @@ def nonzero(a: ArrayLike) -> tuple[NDArray, ...]:
     """
     x = asarray(a)
     device = x.device
-    return tuple([kept(i, device) for i in looked_at(x, "nonzero()", np.nonzero)])
+    return tuple([kept(i, device) for i in looked_at(x, "nonzero()", _rows.nonzero)])
 
 
 def argwhere(a: ArrayLike) -> NDArray:
@@ -98,7 +98,7 @@ def argwhere(a: ArrayLike) -> NDArray:
            [1, 0]])
     """
     x = asarray(a)
-    return kept(looked_at(x, "argwhere()", np.argwhere), x.device)
+    return kept(looked_at(x, "argwhere()", _rows.argwhere), x.device)
 
 
 def flatnonzero(a: ArrayLike) -> NDArray:
@@ -113,7 +113,7 @@ def flatnonzero(a: ArrayLike) -> NDArray:
     array([1, 2])
     """
     x = asarray(a)
-    return kept(looked_at(x, "flatnonzero()", np.flatnonzero), x.device)
+    return kept(looked_at(x, "flatnonzero()", _rows.flatnonzero), x.device)
 
 
 def count_nonzero(a: ArrayLike, axis: Axis = None, *, keepdims: bool = False) -> NDArray:

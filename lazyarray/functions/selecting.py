@@ -26,6 +26,7 @@ from lazyarray.functions.joining import stack
 from lazyarray.functions.manipulation import ravel
 from lazyarray.functions.storing import copyto
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import deliver, gil_op, looked_at, operands
 from lazyarray.ops._moves import picked
@@ -151,7 +152,7 @@ def compress(
     along_it = axis is None or (type(axis) is int and axis in (0, -1))
     if out is None and along_it and _is_mask(condition, a):
         return ravel(a)[condition]
-    return take(a, looked_at(condition, "compress()", np.flatnonzero), axis, out)
+    return take(a, looked_at(condition, "compress()", _rows.flatnonzero), axis, out)
 
 
 def _is_mask(condition: ArrayLike, a: ArrayLike) -> bool:
@@ -182,7 +183,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray:
     """
     if _is_mask(condition, arr):
         return ravel(arr)[ravel(condition)]
-    return take(ravel(arr), looked_at(condition, "extract()", np.flatnonzero))
+    return take(ravel(arr), looked_at(condition, "extract()", _rows.flatnonzero))
 
 
 def choose(

@@ -15,6 +15,7 @@ from lazyarray import _numpy_facts
 from lazyarray.functions._checks import is_weak
 from lazyarray.functions.manipulation import ravel
 from lazyarray.functions.sorting import argsort, sort
+from lazyarray.ops import _rows
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import gil_op, looked_at, operands, values
@@ -179,12 +180,12 @@ def _by_counting(x: NDArray, inverse: bool, counts: bool) -> Any:
         if (int(high) - int(low)) * _OFTEN >= v.size:
             return None
         first = low.astype(np.intp)
-        places = v.astype(np.intp, copy=False) - first  # what wraps around does so twice
-        times = np.bincount(places)
+        places = v.astype(np.intp, copy=False)
+        times = _rows.of_each(places, int(first), int(high) - int(low) + 1)
         there = np.flatnonzero(times)
         results = [(there + first).astype(v.dtype)]
         if inverse:
-            results.append((np.cumsum(times > 0) - 1)[places].reshape(x.shape))
+            results.append((np.cumsum(times > 0) - 1)[places - first].reshape(x.shape))
         if counts:
             results.append(times[there])
         return results

@@ -615,6 +615,7 @@ cdef bint double_at_hand(object o, double* value) noexcept
 cdef bint whole_at_hand(object o, int64_t* value) noexcept
 cdef Tensor quick(int op, object a, object b)
 cdef Tensor quick_compare(int op, object a, object b)
+cdef Tensor quick_inverted(Tensor a)
 cdef Tensor quick_logic(int op, Tensor a, object b)
 cdef Tensor quick_whole(int op, Tensor a, object other, bint turned)
 cdef Tensor quick_unary(int op, Tensor a)

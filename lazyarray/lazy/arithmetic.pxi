@@ -325,6 +325,19 @@ cdef Tensor quick_whole(int op, Tensor a, object other, bint turned):
     return t
 
 
+cdef Tensor quick_inverted(Tensor a):
+    """``~a`` of an integer or a truth that is at hand; else None."""
+    cdef int size = info(a.v.dtype).size
+    cdef Tensor t
+    if info(a.v.dtype).kind not in b"iub" or not lone_ops() or not a.v.near():
+        return None
+    if a.v.dtype == D_BOOL:
+        return truth(not (a.v.elements())[0])
+    t = new_element(a.v.dtype, cpu0())
+    put_whole(t.v.elements(), size, ~whole_at(a.v.elements(), size, True))
+    return t
+
+
 cdef Tensor quick_logic(int op, Tensor a, object b):
     """``a & b`` and its kin of two truths, or None where it isn't that simple."""
     cdef bint x, y

@@ -76,6 +76,8 @@ cdef class Choice(Reduction):
 cdef class MatMul(Row):
     cdef Kernel** kernels  # by the operands' dtypes
     cdef Kernel* kernel_for(self, int a, int b) except NULL
+    cdef Tensor by_loop(self, Tensor x, Tensor y)
+    cdef Tensor of_vectors(self, Tensor x, Tensor y)
     cdef object product(self, Tensor a, Tensor b, Tensor out)
     cdef object call(self, a, b, out)
 

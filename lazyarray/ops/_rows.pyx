@@ -12,6 +12,7 @@ import os
 import sys
 
 import numpy as np
+from numpy._core import multiarray
 from numpy._core import _methods
 from numpy.linalg import _umath_linalg
 
@@ -19,6 +20,7 @@ from lazyarray import _public
 from lazyarray.lazy.cpu.jit import _tier  # first: kernels say what they are when they are made
 
 cimport numpy as cnp
+from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport PyObject
@@ -226,6 +228,7 @@ include "arrays.pxi"
 include "reduction_order.pxi"
 include "reduction.pxi"
 include "product.pxi"
+include "select.pxi"
 include "gufunc.pxi"
 include "gather.pxi"
 include "places.pxi"
@@ -244,6 +247,7 @@ include "quick_calculus.pxi"
 include "quick_creation.pxi"
 include "quick_linalg.pxi"
 include "quick_lists.pxi"
+include "quick_nonzero.pxi"
 include "quick_patterns.pxi"
 include "quick_places.pxi"
 include "quick_statistics.pxi"

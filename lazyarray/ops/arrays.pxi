@@ -544,7 +544,8 @@ cdef int store(Tensor to, object value) except -1:
         # As NumPy: each Python object is made one of the array's dtype, or it is an error; and an object that gives
         # an array is asked for one of that dtype (pandas refuses there what is missing).
         t = from_object(value, np_dtype(to.v.dtype), to.v.device(), False)
-        if t.v.layout.ndim > to.v.layout.ndim > 0:  # of arrays, axes of length one in front don't count
+        # Of arrays, axes of length one in front don't count.
+        if t.v.layout.ndim > to.v.layout.ndim > 0 and not is_array_like(value):
             raise ValueError("setting an array element with a sequence. The requested array would exceed the "
                              f"maximum number of dimension of {to.v.layout.ndim}.")
         assign(to, t)

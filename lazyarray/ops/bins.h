@@ -1,6 +1,7 @@
 // bins: how many elements, or what weights, lie in bins of one width, or between any edges:
 // numpy/lib/_histograms_impl.py's formulas.
 #pragma once
+#include <vector>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -42,6 +43,29 @@ bool count_bins(const char* data, npy_intp n, const char* limits, npy_intp bins,
     if (at >= 0) counts[at]++;
   }
   return true;
+}
+
+// How often each of `range` integers from `low` on is among those given; others, which another thread may have written
+// since somebody looked, are left out. Of few, each of four in turn has a count of its own: an equal one before would
+// have to be stored first.
+inline void count_integers(const int64_t* x, npy_intp n, int64_t low, npy_intp range, npy_intp* counts) {
+  constexpr npy_intp kFew = 2048;
+  const auto put = [&](npy_intp i, npy_intp* to) {
+    const uint64_t at = static_cast<uint64_t>(x[i]) - static_cast<uint64_t>(low);
+    if (at < static_cast<uint64_t>(range)) to[at]++;
+  };
+  npy_intp i = 0;
+  if (range <= kFew && n >= 4 * range) {
+    std::vector<npy_intp> more(3 * range);
+    for (; i + 4 <= n; i += 4) {
+      put(i, counts);
+      put(i + 1, more.data());
+      put(i + 2, more.data() + range);
+      put(i + 3, more.data() + 2 * range);
+    }
+    for (npy_intp k = 0; k < range; ++k) counts[k] += more[k] + more[range + k] + more[2 * range + k];
+  }
+  for (; i < n; ++i) put(i, counts);
 }
 
 // Where the last of `n` numbers in order is that is not above v, or the first if all are. (Without a branch that would

@@ -4,6 +4,7 @@
 cdef extern from "ops/bins.h" namespace "lazyarray" nogil:
     bint count_bins[T, E](const char*, npy_intp, const char*, npy_intp, npy_intp*)
     bint count_between[T, E](const char*, npy_intp, const char*, npy_intp, npy_intp*)
+    void count_integers(const int64_t*, npy_intp, int64_t, npy_intp, npy_intp*) except +
     npy_intp last_not_above[E](const E*, npy_intp, E)
     bint weigh_bins[T, E](const char*, npy_intp, const char*, npy_intp, const double*, double*, double*)
 
@@ -72,3 +73,14 @@ def between(cnp.ndarray x not None, cnp.ndarray edges not None):
         done = count_between[int64_t, int64_t](data, n, ends, bins, to) if longs else \
             count_between[double, double](data, n, ends, bins, to)
     return found if done else None
+
+
+def of_each(cnp.ndarray x not None, int64_t low, npy_intp length):
+    """How often each of ``length`` integers from ``low`` on is among those of ``x``, which are of int64."""
+    cdef cnp.ndarray v = np.ascontiguousarray(x), found = np.zeros(length, np.intp)
+    cdef const int64_t* data = <const int64_t*>cnp.PyArray_DATA(v)
+    cdef npy_intp n = cnp.PyArray_SIZE(v)
+    cdef npy_intp* to = <npy_intp*>cnp.PyArray_DATA(found)
+    with nogil:
+        count_integers(data, n, low, length, to)
+    return found

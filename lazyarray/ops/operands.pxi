@@ -107,6 +107,13 @@ cdef bint lends_memory(object o) except -1:
     return not isinstance(o, type) and (hasattr(o, "__array_interface__") or hasattr(o, "__array_struct__"))
 
 
+cdef bint is_array_like(object o) except -1:
+    """Whether NumPy takes an object for an array, and not for a sequence of its items."""
+    if cnp.PyArray_Check(o) or PyObject_CheckBuffer(o):
+        return True
+    return lends_memory(o) or not isinstance(o, type) and hasattr(o, "__array__")
+
+
 cdef inline bint is_plainly_numpys(object o) noexcept:
     """Whether ``o`` is of NumPy's own class of arrays, or one of its scalars."""
     return cnp.PyArray_CheckExact(o) or code_of_scalar(o) >= 0

@@ -95,6 +95,51 @@ inline void store_places(npy_intp size, char* base, const char* values, npy_intp
   of_size(static_cast<int>(size), [&](auto item) { store_as<decltype(item)>(base, values, each, p, l); });
 }
 
+// In order, `op` of each element and its value; what was there before goes to `before`.
+template <class T, class Op>
+void combine_places(char* base, const char* values, npy_intp each, const Places& p, const Layout& l, T* before, Op op) {
+  const auto put = [&](T* to, npy_intp i) {
+    before[i] = *to;
+    *to = op(before[i], *reinterpret_cast<const T*>(values + i * each));
+  };
+  if (l.ndim == 1 && l.strides()[0] == sizeof(T)) {
+    const npy_intp length = l.shape()[0], step = p.steps[0];
+    const char* k = p.indices[0];
+    for (npy_intp i = 0; i < p.n; ++i, k += step)
+      put(reinterpret_cast<T*>(base) + Places::upward(Places::index(k), length), i);
+    return;
+  }
+  by_blocks(p, l, [&](npy_intp first, npy_intp m, const npy_intp* offsets) {
+    for (npy_intp i = 0; i < m; ++i) put(reinterpret_cast<T*>(base + offsets[i]), first + i);
+  });
+}
+template <class T>
+void add_places(char* base, const char* values, npy_intp each, const Places& p, const Layout& l, bool less, T* before) {
+  if (less) return combine_places(base, values, each, p, l, before, [](T a, T b) { return a - b; });
+  combine_places(base, values, each, p, l, before, [](T a, T b) { return a + b; });
+}
+// The last ones first: of those that a place had one after another the first one stays.
+template <class T>
+void restore_places(char* base, const Places& p, const Layout& l, const T* before) {
+  npy_intp at;
+  for (npy_intp i = p.n; i-- > 0;) {
+    p.offsets(l, i, 1, &at);
+    *reinterpret_cast<T*>(base + at) = before[i];
+  }
+}
+
+// The place `within` its row of `length` of each of these, which are neither negative nor more than 2^51; the row's number
+// stays of the place itself. (A product of doubles is off by one at most, and takes less time than a quotient.)
+inline void split_any(int64_t* places, npy_intp n, int64_t length, int64_t* within) {
+  const double part = 1.0 / static_cast<double>(length);
+  for (npy_intp i = 0; i < n; ++i) {
+    const int64_t row = static_cast<int64_t>(static_cast<double>(places[i]) * part), rest = places[i] - row * length;
+    const int64_t off = (rest >= length) - (rest < 0);
+    places[i] = row + off;
+    within[i] = rest - off * length;
+  }
+}
+
 template <class T>
 void copy_of(char* to, const npy_intp* to_steps, const char* from, const npy_intp* steps,
                     const npy_intp* shape, int ndim) {

@@ -1,4 +1,4 @@
-# MatMul and select: the rows that are neither elementwise nor reductions.
+# MatMul: products of matrices and vectors, and np.dot.
 
 
 cdef extern from "lazy/cpu/products.h" namespace "lazyarray" nogil:
@@ -27,6 +27,10 @@ cdef int outer_of(Tensor x, Layout* outer) except -1:
     memcpy(outer.shape(), x.v.layout.shape(), outer.ndim * sizeof(npy_intp))
     memcpy(outer.strides(), x.v.layout.strides(), outer.ndim * sizeof(npy_intp))
     return 0
+
+
+cdef enum:
+    _SHORT_VECTOR = 4096  # elements: their product takes some 100 ns, BLAS's threads take no part
 
 
 cdef tuple _RARER = ("axes", "casting", "order", "dtype", "subok", "signature")
@@ -75,8 +79,40 @@ cdef class MatMul(Row):
             self.kernels[a * kDtypes + b] = k
         return k
 
+    cdef Tensor by_loop(self, Tensor x, Tensor y):
+        """The product of two vectors at hand, of one length and float dtype, whatever flags that raises."""
+        cdef char* data[3]
+        cdef npy_intp dims[4]
+        cdef npy_intp steps[9]
+        cdef Kernel* k = self.kernel_for(x.v.dtype, x.v.dtype)
+        cdef Tensor t = new_element(x.v.dtype, cpu0())
+        data[0], data[1], data[2] = x.v.elements(), y.v.elements(), t.v.elements()
+        dims[0] = dims[1] = dims[3] = 1
+        dims[2] = x.v.layout.shape()[0]
+        memset(steps, 0, sizeof(steps))
+        steps[4], steps[5] = x.v.layout.strides()[0], y.v.layout.strides()[0]
+        k.fn(data, dims, steps, k.data)
+        return t
+
+    cdef Tensor of_vectors(self, Tensor x, Tensor y):
+        """The product of two vectors of float64 or float32 that are at hand, at once; None for any other.
+
+        And where a flag is raised, which an instruction tells of.
+        """
+        cdef npy_intp n = x.v.layout.shape()[0]
+        cdef Tensor t
+        if x.v.dtype != y.v.dtype or x.v.dtype != D_F8 and x.v.dtype != D_F4 or n != y.v.layout.shape()[0] \
+                or not 0 < n <= _SHORT_VECTOR or not may_run_now() or not x.v.near() or not y.v.near():
+            return None
+        take_flags(False)
+        t = self.by_loop(x, y)
+        return None if flagged() else t
+
     cdef object product(self, Tensor a, Tensor b, Tensor out):
         cdef Layout* la = &a.v.layout
+        cdef Tensor found = self.of_vectors(a, b) if out is None and la.ndim == 1 and b.v.layout.ndim == 1 else None
+        if found is not None:
+            return found
         cdef Layout* lb = &b.v.layout
         if la.ndim == 0 or lb.ndim == 0:
             raise ValueError(
@@ -319,204 +355,3 @@ def dot(MatMul row not None, a, b, Tensor out=None):
     if not blas_takes(y) or has_gaps(y):
         y = cast_c(y, y.v.dtype)
     return row.product(x, y, out)
-
-
-formulas.FORMULAS["where"] = formulas.Formula(bool="b if a else c")
-formulas.FORMULAS["clip"] = formulas.formula("clipped(a, b, c)", complex="complex_clipped(a, b, c)")
-
-cdef Kernel* _where_kernels[32]
-
-
-cdef Kernel* where_kernel(int code) except NULL:
-    cdef Kernel* k = _where_kernels[code]
-    if k is NULL:
-        k = new_kernel("where", ELEMENTWISE, 3, 1)
-        k.fn = where_of_size(info(code).size)
-        k.dtypes[0] = D_BOOL
-        k.dtypes[1] = k.dtypes[2] = k.dtypes[3] = code
-        k.any_order = True
-        k.cost = 0.4
-        k.code = code_of("where", "?" + 3 * chr(info(code).code))
-        _where_kernels[code] = k
-    return k
-
-
-def fill_where(Tensor x not None, Tensor mask not None, value):
-    """``x[mask] = value`` for a scalar and a mask of x's shape."""
-    if unwritable(x):
-        raise ValueError("assignment destination is read-only")
-    same_device(x, mask)
-    mask = apart(mask, x)
-    cdef Instr* instr = recorder().begin(where_kernel(x.v.dtype), 3, 1)
-    try:
-        put_scalar(instr.constants[0], value, x.v.dtype)
-    except BaseException:
-        recorder().give_back(instr)
-        raise
-    cdef const View* views[4]
-    views[0] = &mask.v
-    views[1] = NULL
-    views[2] = &x.v
-    views[3] = &x.v
-    emit_elementwise(instr, &x.v.layout, views, False)
-
-
-cdef dict _warnings = {}  # by text and code of a dtype
-
-
-def warn_where(Tensor x not None, Tensor wrong not None, str text):
-    """Has ``text`` given as a RuntimeWarning of the caller's line if an element of ``wrong``, bools, is true.
-
-    ``x``, of the same shape, is the result that it is about: the warning comes when x's values do, or makes an
-    error of them if a filter says so. While autograd records, which would take x for overwritten, the warning
-    comes with nobody's values. On a device of streams (a GPU) there is none.
-    """
-    cdef _Kernel known
-    cdef Tensor kept = x
-    if x.v.device().has_streams():
-        return
-    if recording():
-        kept = wrong
-        x = empty_like_shape(D_BOOL, wrong.v.layout.ndim, wrong.v.layout.shape(), wrong.v.device())
-    key = text, x.v.dtype
-    known = _warnings.get(key)
-    if known is None:
-        known = _warnings[key] = _Kernel.__new__(_Kernel)
-        known.k = new_kernel("warning", ELEMENTWISE, 2, 1)
-        known.k.fn = warning_of_size(info(x.v.dtype).size)
-        known.k.dtypes[0] = D_BOOL
-        known.k.dtypes[1] = known.k.dtypes[2] = x.v.dtype
-        known.k.warning = intern_name(text.encode())
-        known.k.checks_flags = known.k.any_order = True
-    cdef const View* views[3]
-    views[0] = &wrong.v
-    views[1] = &kept.v
-    views[2] = &x.v
-    with paused():
-        emit_elementwise(recorder().begin(known.k, 2, 1), &x.v.layout, views, kept is not x)
-
-
-cdef int put_branch(char* to, object value, int code) except -1:
-    """A scalar branch of ``where``; NumPy wraps a Python integer that the dtype can't hold."""
-    try:
-        put_scalar(to, value, code)
-    except OverflowError:
-        put_scalar(to, np.asarray(value).astype(np_dtype(code))[()], code)
-    return 0
-
-
-cdef Tensor ternary(Kernel* k, list operands, bint wraps, Tensor into=None):
-    """A new array of an elementwise instruction on three tensors or scalars, the first a tensor.
-
-    Or ``into``, if it has the result's shape and dtype, and nothing is to follow what is written there. Each is
-    cast to the kernel's dtype; ``wraps``: a Python integer that doesn't fit, too.
-    """
-    cdef const View* views[4]
-    cdef Layout space
-    cdef Tensor first = operands[0], t
-    cdef int i, constants = 0
-    cdef list casts = []
-    for i in range(3):
-        views[i] = NULL
-        if isinstance(operands[i], Tensor):
-            t = operands[i]
-            same_device(first, t)
-            views[i] = &t.v  # the output is laid out like what was given, not like its cast
-    broadcast(views, 3, &space)
-    cdef bint new = into is None or into.v.dtype != k.dtypes[3] or not into.v.layout.same_shape(space) \
-        or unwritable(into) or recording() or not (into.v.device() == first.v.device())
-    cdef Tensor out = output_like(&space, k.dtypes[3], 3, views, first.v.device()) if new else into
-    for i in range(3):
-        if views[i] is NULL:
-            continue
-        t = operands[i]
-        if t.v.dtype != k.dtypes[i]:
-            t = cast(t, k.dtypes[i])
-        elif not new:
-            t = apart(t, out)
-        casts.append(t)
-        views[i] = &t.v
-    views[3] = &out.v
-    cdef Instr* instr = recorder().begin(k, 3, 1)
-    try:
-        for i in range(3):
-            if views[i] is NULL:
-                if wraps:
-                    put_branch(instr.constants[constants], operands[i], k.dtypes[i])
-                else:
-                    put_scalar(instr.constants[constants], operands[i], k.dtypes[i])
-                constants += 1
-    except BaseException:
-        recorder().give_back(instr)
-        raise
-    emit_elementwise(instr, &space, views, new or covers_chunk(&out.v))
-    return out
-
-
-cdef CDevice device_among(a, b, c) noexcept:
-    """The device of the first that is an array; else the current one."""
-    for o in (a, b, c):
-        if isinstance(o, Tensor):
-            return (<Tensor>o).v.device()
-    return current_device()
-
-
-cdef dict _NUMBERS = {float: 0.0, int: 0, complex: 0j}  # which live for ever: see quick_result_type
-
-
-cdef object promoted_as(object o, int kind):
-    """What stands for an operand of that kind where NumPy promotes dtypes."""
-    if kind < kDtypes:
-        return np_dtype(kind)
-    return o if not is_tensor(o) else _NUMBERS[weak_type(kind)]
-
-
-def promoting(o):
-    """What stands for an operand, of whatever type, where NumPy promotes dtypes: a draw is as weak as Python's numbers."""
-    return promoted_as(o, kind_of_tensor(<Tensor>o)) if is_tensor(o) else o
-
-
-def select(condition, x, y):
-    """``where(condition, x, y)`` with three arguments: a native loop that moves bytes."""
-    cdef Tensor c = as_tensor_on(condition, device_among(condition, x, y))
-    x, y = plain(x), plain(y)
-    cdef int kx = kind_of(x), ky = kind_of(y)
-    if kx < 0:
-        x = as_tensor_on(x, c.v.device())
-        kx = kind_of_tensor(<Tensor>x)
-    if ky < 0:
-        y = as_tensor_on(y, c.v.device())
-        ky = kind_of_tensor(<Tensor>y)
-    dtype = np.result_type(promoted_as(x, kx), promoted_as(y, ky))
-    return ternary(where_kernel(dtype_code(dtype)), [c, x, y], True)
-
-
-cdef dict _clip_kernels = {}
-
-
-def clamp(Tensor x not None, low, high, Tensor into=None):
-    """``clip(x, low, high)`` by the loops of NumPy's ufunc; the limits are scalars or arrays.
-
-    ``into`` itself, if it could be written; else a new array.
-    """
-    operands, kinds = [x], [np_dtype(x.v.dtype)]
-    for limit in (plain(low), plain(high)):
-        kind = kind_of(limit)
-        if kind < 0:
-            limit = as_tensor_on(limit, x.v.device())
-            kind = (<Tensor>limit).v.dtype
-        operands.append(limit)
-        kinds.append(np_dtype(kind) if kind < kDtypes else weak_type(kind))
-    cdef Kernel* k
-    key = tuple([kind.char if isinstance(kind, cnp.dtype) else kind for kind in kinds])  # equal dtypes may be two
-    found = _clip_kernels.get(key)
-    if found is None:
-        ufunc = np._core.umath.clip
-        k = loop_kernel("clip", ELEMENTWISE, 3, 1, ufunc, ufunc.resolve_dtypes((*kinds, None)))
-        k.cost = 0.5
-        k.code = code_of("clip", "".join([chr(info(k.dtypes[i]).code) for i in range(4)]))
-        found = _Kernel.__new__(_Kernel)
-        (<_Kernel>found).k = k
-        _clip_kernels[key] = found
-    t = ternary((<_Kernel>found).k, operands, False, into)
-    return t if t is into else returned(t)

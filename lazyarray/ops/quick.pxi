@@ -27,7 +27,7 @@ cdef dict _WAYS = {
     "frombuffer": <size_t>&quick_frombuffer, "fromiter": <size_t>&quick_fromiter, "copyto": <size_t>&quick_copyto, "dot": <size_t>&quick_dot,
     "NDArray.dot": <size_t>&quick_dot, "vdot": <size_t>&quick_vdot, "interp": <size_t>&quick_interp,
     "hstack": <size_t>&quick_hstack, "vstack": <size_t>&quick_vstack, "stack": <size_t>&quick_stack,
-    "column_stack": <size_t>&quick_column_stack, "inner": <size_t>&quick_inner, "norm": <size_t>&quick_norm,
+    "column_stack": <size_t>&quick_column_stack, "inner": <size_t>&quick_inner, "matvec": <size_t>&quick_matvec, "vecmat": <size_t>&quick_vecmat, "norm": <size_t>&quick_norm,
     "append": <size_t>&quick_append, "eye": <size_t>&quick_eye, "identity": <size_t>&quick_eye,
     "where": <size_t>&quick_where, "isfortran": <size_t>&quick_isfortran, "put": <size_t>&quick_put,
     "unravel_index": <size_t>&quick_unravel_index, "NDArray.sort": <size_t>&quick_sort_in_place,
@@ -444,119 +444,6 @@ cdef object quick_bincount(PyObject** args, Py_ssize_t n):
     return written(counts)
 
 
-cdef npy_intp set_in(Tensor t) noexcept:
-    """How many elements that lie together are not zero; -1 for dtypes whose zeros have several bits set."""
-    cdef npy_intp n = t.v.layout.size()
-    cdef const char* p = t.v.elements()
-    if t.v.dtype == D_BOOL:
-        return count_true(p, n)
-    if t.v.dtype == D_F8:
-        return count_set(<const double*>p, n)
-    if t.v.dtype == D_F4:
-        return count_set(<const float*>p, n)
-    if info(t.v.dtype).kind not in b"iu":
-        return -1
-    if t.v.itemsize() == 8:
-        return count_set(<const int64_t*>p, n)
-    if t.v.itemsize() == 4:
-        return count_set(<const int32_t*>p, n)
-    if t.v.itemsize() == 2:
-        return count_set(<const int16_t*>p, n)
-    return count_set(p, n)
-
-
-cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):
-    cdef Tensor t = only(args, nargs)
-    cdef npy_intp count
-    if t is None or not contiguous(t) and not in_fortran_order(t) or not t.v.at_hand() or t.v.layout.size() * t.v.itemsize() > most_bytes(True):
-        return None
-    count = set_in(t)
-    if count < 0:
-        return None
-    t = new_element(D_IL, t.v.device())
-    (<int64_t*>t.v.elements())[0] = count
-    return t
-
-
-cdef Tensor places_set(Tensor t):
-    """Where elements are not zero, of all in C order; None where it isn't that simple."""
-    cdef npy_intp count
-    cdef const char* p
-    cdef int64_t* to
-    cdef Tensor places
-    if t is None or not t.v.layout.ndim or not is_ready(t, True):
-        return None
-    count = set_in(t)
-    places = small_array(D_IL, 1, &count, True) if count >= 0 else None
-    if places is None:
-        return None
-    p, to = t.v.elements(), <int64_t*>places.v.chunk.data
-    if t.v.dtype == D_BOOL:
-        places_of_true(p, t.v.layout.size(), <npy_intp*>to)
-    elif t.v.dtype == D_F8:
-        put_places(<const double*>p, to, count)
-    elif t.v.dtype == D_F4:
-        put_places(<const float*>p, to, count)
-    elif t.v.itemsize() == 8:
-        put_places(<const int64_t*>p, to, count)
-    elif t.v.itemsize() == 4:
-        put_places(<const int32_t*>p, to, count)
-    elif t.v.itemsize() == 2:
-        put_places(<const int16_t*>p, to, count)
-    else:
-        put_places(p, to, count)
-    return places
-
-
-cdef object quick_flatnonzero(PyObject** args, Py_ssize_t nargs):
-    cdef Tensor places = places_set(only(args, nargs))
-    return None if places is None or not seen_as_wait("flatnonzero()") else written(places)
-
-
-cdef object quick_nonzero(PyObject** args, Py_ssize_t nargs):
-    """The indices of what is not zero in a vector or a matrix, along each axis."""
-    cdef Tensor t = only(args, nargs), rows, columns = None
-    cdef npy_intp i, count, width, row = 0, start = 0
-    cdef int64_t* to
-    if t is not None and 1 <= t.v.layout.ndim <= 2:
-        columns = places_set(t)
-    if columns is None or not seen_as_wait("nonzero()"):
-        return None
-    if t.v.layout.ndim == 1:
-        return (written(columns),)
-    count, width = columns.v.layout.size(), t.v.layout.shape()[1]
-    rows = small_array(D_IL, 1, &count, True)
-    if rows is None:
-        return None
-    to = <int64_t*>columns.v.chunk.data
-    for i in range(count):
-        while to[i] - start >= width:
-            start += width
-            row += 1
-        (<int64_t*>rows.v.chunk.data)[i] = row
-        to[i] -= start
-    return written(rows), written(columns)
-
-
-ctypedef fused Truth:
-    char
-    float
-    double
-    int16_t
-    int32_t
-    int64_t
-
-
-cdef inline void put_places(const Truth* p, int64_t* to, npy_intp count) noexcept:
-    """The places of the ``count`` elements that aren't zero, without a branch that depends on one."""
-    cdef int64_t* end = to + count
-    cdef int64_t i = 0
-    while to < end:
-        to[0] = i
-        to += p[i] != 0
-        i += 1
-
-
 cdef enum:
     _VECTOR = 64  # elements: beyond these NumPy's way is as fast
 
@@ -586,6 +473,34 @@ cdef object quick_unravel_index(PyObject** args, Py_ssize_t n):
         (<int64_t*>t.v.elements())[0] = at // left
         at %= left
         found.append(t)
+    return tuple(found)
+
+
+def unravel_index(indices, shape, order="C"):
+    """``numpy.unravel_index``, in less time for many integers that lie together."""
+    cdef npy_intp lengths[kMaxDims]
+    cdef uint64_t total = 1
+    cdef npy_intp i, n
+    cdef int axis, ndim
+    cdef cnp.ndarray x
+    if type(indices) is not np.ndarray or type(shape) is not tuple or order != "C":
+        return np.unravel_index(indices, shape, order)
+    x, n, ndim = indices, cnp.PyArray_SIZE(indices), len(<tuple>shape)
+    cdef bint fits = 0 < ndim <= kMaxDims and cnp.PyArray_NDIM(x) and cnp.PyArray_TYPE(x) == cnp.NPY_LONG and cnp.PyArray_ISCARRAY_RO(x)
+    for axis in range(ndim if fits else 0):
+        fits = fits and index_of((<tuple>shape)[axis], &lengths[axis]) and 0 < lengths[axis] <= 1 << 51 \
+            and total <= <uint64_t>((1 << 51) // lengths[axis])
+        total *= <uint64_t>lengths[axis] if fits else 1
+    cdef const uint64_t* p = <const uint64_t*>cnp.PyArray_DATA(x)
+    for i in range(n if fits else 0):
+        fits &= p[i] < total
+    if not fits:
+        return np.unravel_index(indices, shape, order)
+    cdef list found = [np.empty_like(x) for axis in range(ndim)]
+    cdef int64_t* rows = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>found[0])
+    memcpy(rows, p, n * 8)
+    for axis in range(ndim - 1, 0, -1):
+        split_any(rows, n, lengths[axis], <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>found[axis]))
     return tuple(found)
 
 
@@ -630,3 +545,17 @@ cdef Tensor of_sequence(object o, object dtype):
     except Exception as exc:
         return refused(exc)
     return written(from_numpy(a, scan.device)) if dtype_of_type_num((<cnp.ndarray>a).descr.type_num) >= 0 else None
+
+
+cdef object _positional = multiarray.dragon4_positional
+cdef object _scientific = multiarray.dragon4_scientific
+
+
+def format_float_positional(x, *how):
+    """NumPy's, without its layer of Python where nothing is asked for."""
+    return np.format_float_positional(x, *how) if how else _positional(x)
+
+
+def format_float_scientific(x, *how):
+    """NumPy's, without its layer of Python where nothing is asked for."""
+    return np.format_float_scientific(x, *how) if how else _scientific(x)

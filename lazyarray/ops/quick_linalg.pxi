@@ -14,11 +14,7 @@ cdef object quick_vdot(PyObject** args, Py_ssize_t n):
 
     By the loop itself: NumPy tells of no floating-point flag there, and follows other steps than `dot`.
     """
-    cdef char* data[3]
-    cdef npy_intp dims[4]
-    cdef npy_intp steps[9]
-    cdef Kernel* k
-    cdef Tensor x = first_array(args) if n == 2 else None, y, t
+    cdef Tensor x = first_array(args) if n == 2 else None, y
     if x is None or Py_TYPE(<object>args[1]) != type_of_arrays():
         return None
     y = <Tensor>args[1]
@@ -28,15 +24,7 @@ cdef object quick_vdot(PyObject** args, Py_ssize_t n):
         return dot(_products, x, y)
     if x.v.dtype != D_F8 or not is_ready(x) or not is_ready(y):
         return None
-    k = _products.kernel_for(D_F8, D_F8)
-    t = new_element(D_F8, cpu0())
-    data[0], data[1], data[2] = x.v.elements(), y.v.elements(), t.v.elements()
-    dims[0] = dims[1] = dims[3] = 1
-    dims[2] = x.v.layout.size()
-    memset(steps, 0, sizeof(steps))
-    steps[4] = steps[5] = sizeof(double)
-    k.fn(data, dims, steps, k.data)
-    return t
+    return _products.by_loop(x, y)
 
 
 cdef object quick_inner(PyObject** args, Py_ssize_t n):
@@ -48,6 +36,29 @@ cdef object quick_inner(PyObject** args, Py_ssize_t n):
     if not 1 <= x.v.layout.ndim <= 2 or not 1 <= y.v.layout.ndim <= 2:
         return None
     return dot(_products, x, y if y.v.layout.ndim == 1 else transposed(y))
+
+
+cdef object quick_matvec(PyObject** args, Py_ssize_t n):
+    """The product of a matrix and a vector of float64 or float32 in C order."""
+    return of_matrix_and_vector(args, n, 0)
+
+
+cdef object quick_vecmat(PyObject** args, Py_ssize_t n):
+    """The product of a vector and a matrix of float64 or float32 in C order."""
+    return of_matrix_and_vector(args, n, 1)
+
+
+cdef object of_matrix_and_vector(PyObject** args, Py_ssize_t n, int matrix):
+    """Their product, by the loop of NumPy's ``matmul``, which gives the same bits; ``matrix``: which of both is one."""
+    cdef Tensor x = first_array(args) if n == 2 else None, y
+    if x is None or Py_TYPE(<object>args[1]) != type_of_arrays():
+        return None
+    y = <Tensor>args[1]
+    if x.v.dtype != y.v.dtype or x.v.dtype != D_F8 and x.v.dtype != D_F4 or x.v.layout.ndim != 2 - matrix \
+            or y.v.layout.ndim != 1 + matrix or not contiguous(x) or not contiguous(y) \
+            or x.v.layout.shape()[1 - matrix] != y.v.layout.shape()[0]:
+        return None
+    return _products.product(x, y, None)
 
 
 cdef object quick_norm(PyObject** args, Py_ssize_t n):
@@ -109,6 +120,10 @@ cdef Tensor as_doubles(Tensor whole):
     return written(x)
 
 
+cdef enum:
+    _DIAGONAL = 4096  # elements, on the stack
+
+
 cdef object quick_trace(PyObject** args, Py_ssize_t n):
     """The sum of a matrix's diagonal."""
     cdef Tensor x = only(args, n), t
@@ -116,11 +131,11 @@ cdef object quick_trace(PyObject** args, Py_ssize_t n):
     cdef double total = 0
     cdef int64_t whole = 0
     cdef const char* p
-    cdef double values[_VECTOR]
+    cdef double values[_DIAGONAL]
     if x is None or x.v.layout.ndim != 2 or x.v.dtype != D_F8 and x.v.dtype != D_IL or not may_run_now() or not x.v.near():
         return None
     length = min(x.v.layout.shape()[0], x.v.layout.shape()[1])
-    if not length or length > _VECTOR:
+    if not length or length > _DIAGONAL:
         return None
     step = x.v.layout.strides()[0] + x.v.layout.strides()[1]
     p = x.v.elements()

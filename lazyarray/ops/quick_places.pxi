@@ -11,6 +11,9 @@ cdef extern from "ops/places.h" namespace "lazyarray":
         bint within(int, npy_intp, npy_intp) noexcept
     void pick_places(npy_intp, char*, const char*, const Places&, const Layout&) noexcept
     void store_places(npy_intp, char*, const char*, npy_intp, const Places&, const Layout&) noexcept
+    void add_places[T](char*, const char*, npy_intp, const Places&, const Layout&, bint, T*) noexcept
+    void restore_places[T](char*, const Places&, const Layout&, const T*) noexcept
+    void split_any(int64_t*, npy_intp, int64_t, int64_t*) noexcept
     void copy_steps(int, char*, const npy_intp*, const char*, const npy_intp*, const npy_intp*, int) noexcept
     npy_intp count_set[T](const T*, npy_intp) noexcept
 

@@ -98,6 +98,55 @@ cdef Tensor scanned_now(object ufunc, Tensor x):
     return None if flagged(True) else written(out)
 
 
+cdef bint added_at(object ufunc, object a, object indices, object value) except -1:
+    """``add.at`` or ``subtract.at`` of not many places of a float64 or int64 array; whether it was that simple.
+
+    ``value`` is a number, or as many elements as there are places. Where a flag is raised all is as before.
+    """
+    cdef Places p
+    cdef int64_t number = 0
+    cdef char* values = <char*>&number
+    cdef npy_intp each = 0
+    cdef void* before
+    cdef Tensor x, v
+    if ufunc is not np.add and ufunc is not np.subtract or Py_TYPE(a) != type_of_arrays():
+        return False
+    x = <Tensor>a
+    # (Of more axes NumPy adds by another loop, which takes the other one of two NaNs.)
+    if not (x.v.dtype == D_F8 and x.v.layout.ndim == 1 or x.v.dtype == D_IL) or unwritable(x) \
+            or not places_of(&p, x, indices, True):
+        return False
+    if is_tensor(value):
+        v = <Tensor>value
+        if v.v.dtype != x.v.dtype or v.v.layout.ndim > 1 or not v.v.at_hand() or not (v.v.device() == cpu0()):
+            return False
+        if v.v.layout.ndim:
+            if v.v.layout.shape()[0] != p.n:
+                return False
+            each = v.v.layout.strides()[0]
+        values = v.v.elements()
+        if lie_on(x.v.chunk, values, p.n, each, 8):
+            return False
+    elif not (type(value) is int or type(value) is float and x.v.dtype == D_F8) or not put_number(values, value, x.v.dtype):
+        return False
+    before = malloc(p.n * 8)
+    if before is NULL:
+        return False
+    try:
+        if x.v.dtype == D_IL:
+            add_places[uint64_t](x.v.elements(), values, each, p, x.v.layout, ufunc is np.subtract, <uint64_t*>before)
+        else:
+            take_flags(False)
+            add_places[double](x.v.elements(), values, each, p, x.v.layout, ufunc is np.subtract, <double*>before)
+            if flagged():
+                restore_places[double](x.v.elements(), p, x.v.layout, <double*>before)
+                return False
+    finally:
+        free(before)
+    changed(x.v.chunk)
+    return True
+
+
 cdef inline bint is_ours_alone(object array, object out) noexcept:
     """Whether there is nobody to ask about a call (`told_by_class`), and so no need to write down what it is."""
     return (out is None or Py_TYPE(out) == type_of_arrays()) and is_tensor(array) and not is_derived(array)
@@ -297,7 +346,8 @@ cdef class UfuncMethods(Row):
         found = told_by_class(self, "at", (a, indices, *values), {})
         if found is not NotImplemented:
             return found
-        if direct_write(self.ufunc.at, (a, indices, *values)):
+        if len(values) == 1 and added_at(self.ufunc, a, indices, values[0]) \
+                or direct_write(self.ufunc.at, (a, indices, *values)):
             return None
         return self.method("at", a, indices, *values)
 

@@ -242,3 +242,25 @@ def test_the_number_of_bins_may_be_a_lazyarray(name, number, direct):
             assert type(got) is type(want) and str(got) == str(want)
         else:
             same(got, want)
+
+
+@pytest.mark.parametrize("most", [0, 1, 5, 2047, 2048, 60_000])
+def test_counts_of_many(most):
+    """Around the range of which each element of four has a count of its own."""
+    for n in (8193, 16_390, 16_391):
+        x = np.random.default_rng(n).integers(0, most + 1, n)
+        for v in (x, x.astype("u1") if most < 256 else x[::-1], x.astype("i4")):
+            for minlength in (0, 9, 100_000):
+                same(
+                    la.bincount(la.array(v), minlength=minlength),
+                    np.bincount(v, minlength=minlength),
+                )
+            for low in (0, -7, -(2**62)):
+                shifted = v + np.int64(low)
+                for kind in (
+                    {"return_counts": True},
+                    {"return_inverse": True, "return_counts": True},
+                ):
+                    same(la.unique(la.array(shifted), **kind), np.unique(shifted, **kind))
+        x[-1] = -1
+        check("bincount", x)

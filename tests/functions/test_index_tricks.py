@@ -1,5 +1,7 @@
 """Grids, index expressions, indices of parts, and stores: NumPy's values, errors and laziness."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -182,3 +184,26 @@ def test_diagonal_and_triangle_indices():
     for k in (0, 1, -1):
         same(la.mask_indices(3, la.tril, k), np.mask_indices(3, np.tril, k), strides=False)
         same(la.mask_indices(3, np.triu, k), np.mask_indices(3, np.triu, k), strides=False)
+
+
+@pytest.mark.parametrize(
+    "shape", [(7,), (3, 5), (1, 1, 4), (1023, 1025), (2**20, 2**31), (3, 2**40, 7), (2**30, 2**32)]
+)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_unravel_index_of_many(shape, order):
+    """At both ends of each row, where a quotient of doubles may be off by one."""
+    total, row = math.prod(shape), shape[-1]
+    rows = np.random.default_rng(0).integers(0, total // row, 4000)
+    for of_row in (0, row - 1, row // 2):
+        places = (rows * row + of_row).reshape(-1, 2)
+        for x in (places, places[:9], places[:, 0], places.astype("u8")[:5]):
+            check("unravel_index", x, shape, order, strides=False)
+            same(
+                la.unravel_index(la.array(x) + 0, shape, order),
+                np.unravel_index(x, shape, order),
+                strides=False,
+            )
+    for wrong in (-1, total):
+        places = np.full(5000, total - 1)
+        places[-1] = wrong
+        check("unravel_index", places, shape, order, strides=False)

@@ -189,3 +189,11 @@ def test_more_derivatives_than_there_are_powers():
     """It went on, with nothing, for as long as was asked."""
     for m in (3, 4, 2**62, 10**30):
         assert la.polyder([1, 2, 3], m).shape == (0,)
+
+
+@pytest.mark.parametrize("lead", [1.0, 0.0, np.nan, -0.0])
+def test_products_of_long_polynomials(lead):
+    x, y = np.arange(1.0, 3000), np.arange(5.0)[::-1].copy()
+    x[0] = lead
+    for a, b in ((x, y), (y, x), (x, x), (x, 2.0), (x * 0, y), (x, [0, 0, 1]), (x[:, None], y)):
+        check("polymul", a, b)

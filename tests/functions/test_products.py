@@ -391,3 +391,50 @@ def test_a_column_by_a_row_tells_of_overflow():
     a, b = la.array([[1e300], [1.0]]), la.array([[1e300, 1.0]])
     with pytest.warns(RuntimeWarning, match="overflow encountered in matmul"):
         (a @ b).asnumpy()
+
+
+@pytest.mark.skipif(not hasattr(np, "matvec"), reason="matvec came with NumPy 2.2")
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "c16"])
+def test_products_of_a_matrix_and_a_vector(dtype):
+    """Around the sizes from which BLAS is called, and its threads take part."""
+    draw = np.random.default_rng(1).standard_normal
+    for n, m in ((1, 1), (1, 5), (3, 2), (8, 8), (17, 33), (99, 101), (0, 3), (3, 0), (700, 701)):
+        x, v, w = (draw(shape).astype(dtype) for shape in ((n, m), m, n))
+        if dtype[0] == "f" and x.size:
+            x[0, -1] = np.inf
+        for a, b, c in ((x, v, w), (np.asfortranarray(x), v[::-1], w[::-1])):
+            check("matvec", a, b)
+            check("vecmat", c, a)
+    check("matvec", x, w)
+    check("vecmat", v, x)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 8, 33, 129, 4096, 4097, 10_001])
+def test_products_of_two_vectors(dtype, n):
+    """Around the size up to which the loop is run at once; some raise a flag."""
+    a, b = (np.random.default_rng(n).standard_normal((2, 2 * n)) * 9).astype(dtype)
+    if dtype[0] == "f" and n:
+        b[-1], b[0] = np.nan, np.finfo(dtype).max
+
+    def lines(x, y):
+        return [
+            (x[:n], y[n:]),
+            (x[::2], y[::-2]),
+            (x[:n], x[:n]),
+            (x[:n], y[:n][::-1]),
+            (y[:n], y[:n]),
+        ]
+
+    for later in (False, True):
+        v, w = la.array(a), la.array(b) + la.zeros((), dtype) if later else la.array(b)
+        for given, ours in zip(lines(a, b), lines(v, w), strict=True):
+            for name in ("dot", "matmul", "inner"):
+                same(getattr(la, name)(*ours), getattr(np, name)(*given))
+            same(ours[0] @ ours[1], given[0] @ given[1])
+            same(ours[0].dot(ours[1]), given[0].dot(given[1]))
+    if n:
+        check("dot", a[:n], a[:n])
+        with pytest.raises(ValueError, match=r"mismatch|not aligned"):
+            la.dot(v, w[:-1])

@@ -166,3 +166,30 @@ def test_count_nonzero_of_many(dtype, direct):
     if np.dtype(dtype).kind in "fc":
         odd = np.array([-0.0, np.nan, 0.0, np.inf, 5e-324] * 30).astype(dtype)
         assert la.count_nonzero(la.array(odd)) == np.count_nonzero(odd)
+
+
+@pytest.mark.parametrize("dtype", "?bBhHiIlLqQefdgFD")
+@pytest.mark.parametrize("share", [0, 0.01, 1 / 32, 0.5, 1])
+def test_places_of_many(dtype, share):
+    """Around the words of masks.h, rows of no elements in between, and what goes to NumPy."""
+    some = np.random.default_rng(2)
+    for shape in (
+        (8,),
+        (39,),
+        (40,),
+        (41,),
+        (70_000,),
+        (3, 1),
+        (300, 200),
+        (40, 1, 50),
+        (7, 3, 2, 9),
+        (0, 3),
+    ):
+        a = (some.standard_normal(shape) * 60).astype(dtype)
+        a[some.random(shape) >= share] = 0
+        for x in (a, a.T, a[::-1]):
+            for later in (False, True):
+                ours = la.array(x) if not later else la.array(x) + la.zeros((), dtype)
+                for name in ("nonzero", "argwhere", "flatnonzero", "where"):
+                    same(getattr(la, name)(ours), getattr(np, name)(x), strides=False)
+                same(ours.nonzero(), x.nonzero(), strides=False)

@@ -571,6 +571,40 @@ def test_a_part_of_a_matrix_becomes_an_array():
             assert isinstance(x, la.NDArray) and x.tolist() == part.tolist()
 
 
+def test_an_array_of_more_axes_is_stored_where_these_are_of_length_one():
+    class Given:
+        def __array__(self, dtype=None, copy=None):
+            return np.array([[1.0, 2.0]])
+
+    class Lent:
+        def __init__(self):
+            self.held = np.array([[1.0, 2.0]])
+            self.__array_interface__ = self.held.__array_interface__
+
+    row = np.array([[1.0, 2.0]])
+    text = np.array([["1", "2"]])
+    arrays = (
+        np.asmatrix(row),
+        np.ma.array(row),
+        memoryview(row),
+        row.astype(object),
+        text,
+        Given(),
+        Lent(),
+    )
+    for value in arrays:
+        for xp in (np, la):
+            x = xp.zeros((3, 2))
+            x[0] = value
+            x[1, :] = value
+            x[2][:] = value
+            assert x.tolist() == [[1, 2]] * 3
+    for xp in (np, la):  # of sequences each axis counts
+        for value in ([[1.0, 2.0]], [row[0]], (row,)):
+            with pytest.raises(ValueError, match="maximum number of dimension"):
+                xp.zeros((3, 2))[0] = value
+
+
 def test_shapes_are_asked_of_what_has_one():
     class Odd:
         shape, ndim, size = (2, 3), 2, 6

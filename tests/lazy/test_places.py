@@ -1,6 +1,7 @@
 """Elements read and stored by several arrays of indices: blocks, rows in front, many threads."""
 
 import contextlib
+import warnings
 
 import numpy as np
 import pytest
@@ -222,3 +223,56 @@ def test_gradients_and_programs_go_their_own_way():
     total = y[i.asnumpy(), j.asnumpy()].sum() + y[:, j.asnumpy()].sum()
     for _ in range(3):
         np.testing.assert_allclose(float(step(la.array(base), i, j)), total, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("op", ["add", "subtract", "maximum"])
+@pytest.mark.parametrize("dtype", ["f8", "i8", "f4"])
+@pytest.mark.parametrize("count", [0, 1, 64, 255, 256, 257, 700])
+def test_combining_at_places(op, dtype, count):
+    rng = np.random.default_rng(count)
+    for shape, step in (((300,), 1), ((300,), -1), ((9, 70), 1), ((9, 70), 2)):
+        base = (rng.standard_normal(shape) * 99).astype(dtype)
+        if dtype[0] == "f":
+            base.flat[::7] = np.nan
+        x, want = la.array(base), base.copy()
+        keys = tuple(rng.integers(-n, n, count) for n in want[..., ::step].shape)
+        many = (rng.standard_normal(count) * 99).astype(dtype)
+        for value in (2, many, many[:1] if count else 2):
+            getattr(np, op).at(want[..., ::step], keys, value)
+            ours_of = la.array(value) if np.ndim(value) else value
+            getattr(la, op).at(x[..., ::step], tuple(la.array(k) for k in keys), ours_of)
+            same(x, want)
+
+
+@pytest.mark.parametrize("handled", ["ignore", "warn", "raise"])
+def test_what_overflows_at_a_place(handled):
+    base = np.array([1e308, 1.0, np.inf, 2.0])
+    where = np.array([1, 0, 0, 3, -1, 1])
+    for value in (1.5e308, -np.inf):
+        x, want, told = la.array(base), base.copy(), []
+        for xp, array, k in ((np, want, where), (la, x, la.array(where))):
+            with warnings.catch_warnings(record=True) as seen, np.errstate(all=handled):
+                warnings.simplefilter("always")
+                try:
+                    xp.add.at(array, k, value)
+                    raised = None
+                except FloatingPointError as error:
+                    raised = str(error)
+            told.append((raised, [str(w.message) for w in seen]))
+        assert told[0] == told[1]
+        if handled != "raise":
+            same(x, want)
+
+
+def test_values_and_indices_in_the_array_that_is_added_to():
+    x, want = la.arange(20), np.arange(20)
+    la.add.at(x, x[::3] // 2, x[::-3])
+    np.add.at(want, want[::3].copy() // 2, want[::-3].copy())
+    same(x, want)
+    la.add.at(x[:9], x[9:12] * 0 + 2, 5)
+    np.add.at(want[:9], want[9:12] * 0 + 2, 5)
+    same(x, want)
+    with pytest.raises(IndexError):
+        la.add.at(x, la.array([0, 20]), 1)
+    same(x, want)

@@ -634,3 +634,35 @@ def test_python_integers_of_more_than_63_bits(dtype, large):
         warnings.simplefilter("ignore")
         for f in calls:
             assert outcome(la, f) == outcome(np, f), f
+
+
+@pytest.mark.parametrize("dtype", "efdgFDG")
+def test_comparisons_tell_what_numpys_scalars_do(dtype):
+    """Of complex scalars nothing: the loops of arrays raise a flag for NaN."""
+    others = [0, 2.5, float("nan"), 1j, True, 10**30]
+    names = "lt le eq ne gt ge".split()
+    for value in (0, 2.5, np.nan, -np.inf):
+        scalar = np.array([value]).astype(dtype)[0]
+        ours = la.array(scalar.reshape(1))[0]
+        for f in (bool, int, float, complex, hash):
+            want, got = (what_is_told(f, s) for s in (scalar, ours))
+            assert want == got or value != value
+        for other, name in itertools.product([*others, None], names):
+            pair = (scalar, ours) if other is None else (other, other)
+            for turned in (False, True):
+                want, got = (
+                    what_is_told(getattr(operator, name), *((o, s) if turned else (s, o)))
+                    for s, o in zip((scalar, ours), pair, strict=True)
+                )
+                assert want == got, (value, other, name, turned)
+
+
+def what_is_told(f, *operands):
+    """A result, or its error's type, and how many warnings there were."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            found = f(*operands)
+        except (TypeError, ValueError, OverflowError) as error:
+            return next(t for t in (TypeError, OverflowError, ValueError) if isinstance(error, t))
+    return (found if isinstance(found, int | float | complex) else bool(found)), len(seen)
