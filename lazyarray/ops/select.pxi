@@ -156,8 +156,25 @@ def promoting(o):
     return promoted_as(o, kind_of_tensor(<Tensor>o)) if is_tensor(o) else o
 
 
+cdef int _common[32 * 32]  # by two kinds of operands: the code of their common dtype and 1, once it was asked for
+
+
+cdef int common_dtype(object x, int kx, object y, int ky) except -1:
+    """The dtype to which NumPy promotes two operands: whatever their values, that depends on their kinds alone."""
+    cdef int* known = &_common[32 * kx + ky]
+    if not known[0]:
+        known[0] = dtype_code(np.result_type(promoted_as(x, kx), promoted_as(y, ky))) + 1
+    return known[0] - 1
+
+
 def select(condition, x, y):
     """``where(condition, x, y)`` with three arguments: a native loop that moves bytes."""
+    cdef PyObject* given[3]
+    if may_run_now():  # gradient rules come here, others did already
+        given[0], given[1], given[2] = <PyObject*>condition, <PyObject*>x, <PyObject*>y
+        found = quick_where(given, 3)
+        if found is not None:
+            return found
     cdef Tensor c = as_tensor_on(condition, device_among(condition, x, y))
     x, y = plain(x), plain(y)
     cdef int kx = kind_of(x), ky = kind_of(y)
@@ -167,8 +184,7 @@ def select(condition, x, y):
     if ky < 0:
         y = as_tensor_on(y, c.v.device())
         ky = kind_of_tensor(<Tensor>y)
-    dtype = np.result_type(promoted_as(x, kx), promoted_as(y, ky))
-    return ternary(where_kernel(dtype_code(dtype)), [c, x, y], True)
+    return ternary(where_kernel(common_dtype(x, kx, y, ky)), [c, x, y], True)
 
 
 cdef dict _clip_kernels = {}
