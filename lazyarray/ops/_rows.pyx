@@ -30,7 +30,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from lazyarray.engine._engine cimport CDevice, Device, intern_name
+from lazyarray.engine._engine cimport CDevice, Device, intern_name, sites
 from lazyarray.lazy._lazy cimport (
     is_known,
     is_of,

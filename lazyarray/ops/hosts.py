@@ -46,17 +46,17 @@ class HostArrayWarning(UserWarning):
 # ---- the note -----------------------------------------------------------------------------------
 
 _MOST_TOLD = 4096
-_told: set[tuple[str, int, Any]] = set()  # file, line, what; and by type and dtype
+_told: set[tuple[Any, ...]] = set()  # file, line, what; and as `_rows.news_of` has it
 
 
 def note(host: Any, what: str = "") -> Any:
     """``host``; warns, once a place, that it is a NumPy array in the place of a lazyarray."""
     if not isinstance(host, np.ndarray):
         return host
-    depth, frame = _rows.users_frame()
-    kind = frame.f_code.co_filename, frame.f_lineno, (type(host), host.dtype, what)
+    kind = _rows.news_of(host, what)
     if kind in _told:
         return host
+    depth, frame = _rows.users_frame()
     if not what:
         plain = _rows.holdable(np.asarray(host))
         what = f"no {type(host).__name__}s" if plain else _dtype(host.dtype)
@@ -215,7 +215,13 @@ def handed_over(
 
 def of_hosts(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The same of NumPy's arrays of other classes or dtypes, and options alone, on the host."""
-    result = function(*args, **kwargs)
+    return from_hosts(function, args, kwargs, function(*args, **kwargs))
+
+
+def from_hosts(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+) -> Any:
+    """What such a call gives, of NumPy's result."""
     if isinstance(result, np.generic):
         return to_lazy(result)
     if isinstance(result, np.ndarray):
@@ -300,5 +306,12 @@ def as_object(*kinds: type) -> None:
     _rows.teach(numbers=tuple(_objects))
 
 
-_rows.teach(handed_over=handed_over, of_hosts=of_hosts, note=note)
+_rows.teach(
+    handed_over=handed_over,
+    of_hosts=of_hosts,
+    from_hosts=from_hosts,
+    note=note,
+    told=_told,
+    makers=_MAKERS,
+)
 as_object()

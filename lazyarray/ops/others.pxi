@@ -401,13 +401,24 @@ cdef bint is_unhelds_alone(object host, PyObject** args, size_t flags, PyObject*
     for i in range(named):
         if (<tuple>names)[i] in _LONG_WAY:
             return False
+    cdef int left = _IN_LISTS
     for i in range(n + named):
-        o = <object>args[i]
-        if (type(o) is list or type(o) is tuple) and len(o) <= _IN_LISTS:
-            for part in o:
-                if not is_plain_to_numpy(part):
-                    return False
-        elif not is_plain_to_numpy(o):
+        if i >= n and (<tuple>names)[i - n] == "dtype":  # whatever says what one is
+            continue
+        if not are_plain_to_numpy(<object>args[i], &left):
+            return False
+    return True
+
+
+cdef bint are_plain_to_numpy(object o, int* left) except -1:
+    """Whether ``o`` is as NumPy takes it, also in lists. ``left``: how many elements of lists are asked."""
+    if type(o) is not list and type(o) is not tuple:
+        return is_plain_to_numpy(o)
+    left[0] -= <int>len(o)
+    if left[0] < 0:
+        return False
+    for part in o:
+        if not are_plain_to_numpy(part, left):
             return False
     return True
 
@@ -428,10 +439,55 @@ cdef inline bint is_plain_to_numpy(object o) noexcept:
 
 
 cdef PyObject* of_hosts(object host, PyObject** args, size_t flags, PyObject* names) except NULL:
-    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
-    found = handed(_taught["of_hosts"](host, tuple_of(args, n), dict_of(args, n, names)))
+    """What NumPy's function gives of such arguments: see `from_hosts` of ops/hosts.py, of which this is what is usual."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    result = PyObject_Vectorcall(host, args, flags, names)
+    cdef bint plain = cnp.PyArray_CheckExact(result)
+    cdef PyObject* memory = NULL
+    if plain:
+        memory = memory_of(<cnp.ndarray>result)
+    for i in range(n if names is NULL else n + len(<tuple>names)):
+        o = <object>args[i]
+        if cnp.PyArray_CheckExact(o):
+            plain = plain and <PyObject*>o != memory and memory_of(<cnp.ndarray>o) != memory
+        elif (type(o) is list or type(o) is tuple) and memory != <PyObject*>result:
+            for part in o:
+                plain = plain and not cnp.PyArray_Check(part) and type(part) is not list and type(part) is not tuple
+    if plain and is_unheld(result) and (begins_unheld(args, flags) and host not in <tuple>_taught["makers"]
+                                        or news_of(result) in <set>_taught["told"]):
+        found = result
+    elif plain and not is_unheld(result) and cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>result):
+        found = handed(array(result, None, None))
+    else:
+        found = handed(_taught["from_hosts"](host, tuple_of(args, n), dict_of(args, n, names), result))
     Py_INCREF(found)
     return <PyObject*>found
+
+
+cdef inline PyObject* memory_of(cnp.ndarray a) noexcept:
+    """Whose memory an array has: NumPy's views all have the owner as their base."""
+    cdef PyObject* base = cnp.PyArray_BASE(a)
+    return <PyObject*>a if base is NULL else base
+
+
+def news_of(cnp.ndarray host not None, str what=""):
+    """By what is remembered that the line of the user's that runs was told of such an array."""
+    return sites().here(), type(host), host.descr.type_num, what
+
+
+# How the names of dtypes begin that lazyarray doesn't hold.
+cdef tuple _UNHELD_NAMES = ("datetime64", "timedelta64", "object", "str", "bytes", "U", "S", "M", "m", "O", "<U", "<M", "<m")
+
+
+cdef bint asks_unheld(PyObject** args, size_t flags, PyObject* names) except -1:
+    """Whether the call of a function that creates asks for what lazyarray doesn't hold: by a dtype, or of strings."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    for i in range(0 if names is NULL else len(<tuple>names)):
+        if (<tuple>names)[i] == "dtype":
+            o = <object>args[n + i]
+            return o is object or o is str or type(o) is list or type(o) is str and o.startswith(_UNHELD_NAMES) \
+                or cnp.PyArray_DescrCheck(o) and dtype_of_type_num((<cnp.dtype>o).type_num) < 0
+    return n == 1 and type(<object>args[0]) is list and is_of_strings(<object>args[0])
 
 
 # What NumPy has done by a method of its first argument, or by its operators, if that is no array of its own:

@@ -90,7 +90,8 @@ cdef inline PyObject* called(Public self, vectorcallfunc own, PyObject** args, s
         result = own(<PyObject*>self, args, flags, names)  # there is no other class
         return result if result is not NULL else handed_over(result, self.host, args, flags, names)
     if not self.writes and (is_hosts_alone(self.host, args, flags, names)
-                            or begins_unheld(args, flags) and is_unhelds_alone(self.host, args, flags, names)):
+                            or (begins_unheld(args, flags) or self.creates and asks_unheld(args, flags, names))
+                            and is_unhelds_alone(self.host, args, flags, names)):
         return of_hosts(self.host, args, flags, names)
     if self.dispatches and is_answered(args, flags, names) \
             or self.asks and PyVectorcall_NARGS(flags) and asks_its_class(<object>args[0]):

@@ -186,6 +186,62 @@ def test_it_is_given_once_a_place_in_the_users_line():
     assert "dtype <U1" in str(seen[0].message) and "simplefilter" in str(seen[0].message)
 
 
+@quiet
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp: xp.zeros(3, dtype=[("x", float), ("y", int)]),
+        lambda xp: xp.empty((2, 2), dtype=object),
+        lambda xp: xp.full((2, 2), " "),
+        lambda xp: xp.ones(2, "U3"),
+        lambda xp: xp.array([("a", 1.0), ("b", 2.0)], dtype=[("name", "U2"), ("v", float)]),
+        lambda xp: xp.array([["x", "o"], [" ", "x"]]),
+        lambda xp: xp.array([None, 1, "a"]),
+        lambda xp: xp.array([None, 1.0], dtype=float),
+        lambda xp: xp.array(["1", "2.5"], dtype=float),
+        lambda xp: xp.arange("2024-01", "2024-03", dtype="datetime64[M]"),
+        lambda xp: xp.array(["2024-01-03"], dtype="M8[D]"),
+        lambda xp: xp.array([1, 2], dtype="m8[s]"),
+        lambda xp: xp.isin(NAMES, ["ada", "cyd"]),
+        lambda xp: xp.isin(NAMES, NAMES[:1]),
+        lambda xp: xp.argsort(NAMES),
+        lambda xp: xp.searchsorted(np.sort(NAMES), ["bob", "x"]),
+        lambda xp: xp.diff(DAYS),
+        lambda xp: xp.ravel(RECORDS),
+        lambda xp: xp.concatenate([NAMES, NAMES[::-1]]),
+        lambda xp: xp.count_nonzero(OBJECTS),
+        lambda xp: xp.unique(NAMES, return_counts=True),
+    ],
+)
+def test_what_is_usual_is_as_numpys_also_once_it_was_told(call):
+    for _ in range(3):
+        agree(call(la), call(np))
+
+
+def test_views_and_arrays_that_are_given_stay_themselves():
+    assert la.asarray(NAMES) is NAMES and la.asarray(a=NAMES) is NAMES
+    for view in (la.atleast_1d(NAMES), la.ravel(NAMES), la.squeeze(NAMES[None]), la.flip(DAYS)):
+        assert type(view) is np.ndarray and (view is NAMES or view.base is not None)
+    seconds = np.frombuffer(memoryview(bytearray(16)), "m8[s]")
+    assert np.shares_memory(la.reshape(seconds, (2, 1)), seconds)
+    copied = la.array(NAMES)
+    assert copied is not NAMES and not np.shares_memory(copied, NAMES)
+
+
+def test_it_is_told_of_each_kind_in_a_line_and_of_each_line():
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            la.array(["a"]), la.array([None]), la.empty(2, dtype=object)
+            la.empty(2, dtype=object)
+    told = [str(w.message).partition(":")[0] for w in seen]
+    assert told == [
+        "lazyarray has no dtype <U1",
+        "lazyarray has no dtype object",
+        "lazyarray has no dtype object",
+    ]
+
+
 def test_who_has_such_arrays_is_not_told_again():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -56,7 +56,7 @@ def apart(x: Any, y: Any) -> Any:
 
 def shared(g: Any, a: Any, y: Any, mask: Any, axes: tuple[int, ...]) -> Any:
     """The gradient of an extreme, shared among all elements that are it."""
-    hits = equal(a, y) & mask
+    hits = equal(a, y) if mask is True else equal(a, y) & mask
     count = call("maximum", hits.sum(axis=axes, keepdims=True), 1)  # none equals a NaN
     return choose(hits, g / count.astype(g.dtype), lost(a, y))
 
