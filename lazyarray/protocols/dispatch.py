@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,13 @@ def function(
     ``asked`` is the array whose method it is: the ``like`` of a creation, which NumPy leaves out.
     A NumPy array that the call changes, or names as ``out``, is written at once: this waits.
     """
+    if len(types) == 1 and (usual := _usual(func)) is not None:
+        mine, place = usual
+        if len(args) <= place and "out" not in kwargs:
+            try:
+                return mine(*args, **kwargs)
+            except Unheld as error:
+                return hosts.handed_over(func, args, kwargs, error)
     if isinstance(func, (Public, Row)):  # super() is told of ours, too
         return past_classes(func)(*args, **kwargs)
     if len(types) > 1:
@@ -128,7 +135,7 @@ def function(
     target = hosts.changed_by(func, args, kwargs)
     if target is not None and not isinstance(target, Tensor):
         return func(*_host(args, name), **_host(kwargs, name))
-    mine = _SPECIAL.get((module, name)) or _counterpart(module, name)
+    mine = _stand_in(func)
     if mine is None:
         raise _no_counterpart(f"{module}.{name}()")
     try:
@@ -139,6 +146,25 @@ def function(
         return _run(func, past_classes(mine), args, kwargs)
     except Unheld as error:
         return hosts.handed_over(func, args, kwargs, error)
+
+
+def _stand_in(func: Callable[..., Any]) -> Callable[..., Any] | None:
+    module, name = func.__module__, func.__name__
+    return _SPECIAL.get((module, name)) or _counterpart(module, name)
+
+
+@lru_cache(1024)
+def _usual(func: Callable[..., Any]) -> tuple[Callable[..., Any], int] | None:
+    """What stands for a function of NumPy's, and where it takes ``out``.
+
+    None where a call has more to it: what it changes, or whose ``like`` an array is.
+    """
+    if isinstance(func, (Public, Row)) or func in hosts.CHANGES or func.__name__ == "at":
+        return None
+    mine = _stand_in(func)
+    if mine is None or mine is func or _takes_like(mine):
+        return None
+    return past_classes(mine), hosts.place_of_out(func)
 
 
 def _others_say(
