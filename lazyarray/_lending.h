@@ -4,16 +4,22 @@
 
 namespace lazyarray {
 
+// Whether a name is among those of code; they are interned.
+inline bool is_among(PyObject* names, PyObject* name) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i)
+    if (PyTuple_GET_ITEM(names, i) == name) return true;
+  return false;
+}
+
 // Whether it names what makes a memoryview, or asks as that does. All but NumPy do so by a name of these.
 static PyObject* const takers[] = {
     PyUnicode_InternFromString("memoryview"), PyUnicode_InternFromString("bytearray"),
     PyUnicode_InternFromString("frombuffer"), PyUnicode_InternFromString("from_buffer"),
     PyUnicode_InternFromString("PickleBuffer")};
 inline bool names_taker() {
-  PyObject* names = names_of_caller();  // interned, as all names in code
+  PyObject* names = names_of_caller();
   bool found = false;
-  for (Py_ssize_t i = 0; names && !found && i < PyTuple_GET_SIZE(names); ++i)
-    for (PyObject* name : takers) found |= PyTuple_GET_ITEM(names, i) == name;
+  for (PyObject* name : takers) found = found || names && is_among(names, name);
   Py_XDECREF(names);
   return found;
 }
@@ -49,7 +55,7 @@ static PyObject* interface_name;
 static int load_attr;
 inline int is_read_by_name() {
   PyCodeObject* code = reinterpret_cast<PyCodeObject*>(running());
-  if (!code || PySequence_Contains(code->co_names, interface_name) != 1) return 0;
+  if (!code || !is_among(code->co_names, interface_name)) return 0;
   int argument;
   return instruction(&argument) == load_attr;
 }
