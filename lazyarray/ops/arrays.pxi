@@ -180,13 +180,15 @@ def plain_array(obj):
     return out
 
 
+cdef Tensor listed(object o):
+    """An array, or one of a list of numbers; None for anything else."""
+    return <Tensor>o if isinstance(o, Tensor) else of_numbers(o, -1) if type(o) is list else None
+
+
 def outer(Ufunc row not None, a, b):
-    """The row on all pairs of elements of two vectors; None for anything else."""
-    cdef Tensor x, y, column
-    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
-        return None
-    x, y = a, b
-    if x.v.layout.ndim != 1 or y.v.layout.ndim != 1:
+    """The row on all pairs of elements of two vectors, or lists of numbers; None for anything else."""
+    cdef Tensor x = listed(a), y = listed(b), column
+    if x is None or y is None or x.v.layout.ndim != 1 or y.v.layout.ndim != 1:
         return None
     column = view_of(x)
     column.v.layout.resize(2)

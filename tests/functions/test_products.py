@@ -86,6 +86,25 @@ def test_dot_out():
     same(out, np.outer(a, b))
 
 
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        ([1.0, 2.0, 3.0], [4.0, 5.0]),
+        ([1, 2], [0.5, 1.5, 2.5]),
+        ([True, False], [1, 2]),
+        ([[1, 2], [3, 4]], [5, 6]),
+        ([], [1.0]),
+        ((1, 2), [3, 4]),
+        ([2**62, 1], [1, 2]),
+        (2.0, [1, 2]),
+        ([1j, 2], [1.0]),
+    ],
+)
+def test_outer_of_lists(a, b):
+    same(la.outer(a, b), np.outer(a, b))
+    same(la.outer(la.array(a), b), np.outer(np.array(a), b))
+
+
 @pytest.mark.parametrize("dtype", ["d", "f", "D", "F", "g", "e", "l", "b", "?"])
 @pytest.mark.parametrize("name", ["vecdot", "matvec", "vecmat"])
 def test_stacks_of_vectors(name, dtype):
