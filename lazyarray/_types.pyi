@@ -2,7 +2,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from types import EllipsisType
-from typing import IO, Any, Literal, SupportsIndex, TypeAlias
+from typing import IO, Any, Literal, Protocol, SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +57,14 @@ PadMode: TypeAlias = (
         "wrap",
     ]
 )
+
+class Optimizer(Protocol):  # la.nn's, or what has the same
+    params: list[NDArray]
+    def step(self) -> None: ...
+    def zero_grad(self) -> None: ...
+    def state_dict(self) -> dict[str, NDArray | float]: ...
+    def load_state_dict(self, state: Mapping[str, Array | float]) -> None: ...
+
 EinsumPath: TypeAlias = list[str | tuple[int, ...]]
 Optimize: TypeAlias = bool | Literal["greedy", "optimal"] | Sequence[object] | None
 Signature: TypeAlias = str | tuple[DTypeLike, ...] | None  # of a ufunc's loop

@@ -15,6 +15,7 @@ from lazyarray.ops._rows import writable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import Optimizer
     from lazyarray.distributed import Communicator
 
     Keys = int | str | Sequence[int | str]
@@ -257,9 +258,9 @@ class KVStore:
 
     # -- updates
 
-    _trainers_of: Callable[[Any], Any] | None = None
+    _trainers_of: Callable[[NDArray], Optimizer] | None = None
 
-    def set_optimizer(self, optimizer: Callable[..., Any], **options: Any) -> None:
+    def set_optimizer(self, optimizer: Callable[..., Optimizer], **options: object) -> None:
         """Has pushed sums be gradients: ``kv.set_optimizer(la.nn.SGD, lr=0.1)``.
 
         Each key has an optimiser of its own, ``optimizer([value], **options)``, made at its first

@@ -19,12 +19,13 @@ from lazyarray.ops._rows import asarray
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["load", "save"]
 
 
 def save(
-    file: str | os.PathLike[str] | IO[bytes], data: Mapping[str, Any], root: int = 0
+    file: str | os.PathLike[str] | IO[bytes], data: Mapping[str, ArrayLike], root: int = 0
 ) -> NDArray | None:
     """One rank writes arrays, as :func:`lazyarray.save` does, with the values that they have now.
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from lazyarray._docstrings import told_as
 from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.process import world
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lazyarray._ndarray import NDArray
     from lazyarray._types import ArrayLike
 
@@ -27,8 +29,26 @@ __all__ = [
 ]
 
 
+@overload
+def allreduce(  # type: ignore[overload-overlap]  # of lists and tuples
+    x: Sequence[ArrayLike],
+    op: str = "sum",
+    *,
+    out: Sequence[NDArray] | None = None,
+    ordered: bool | None = None,
+    name: str | None = None,
+) -> list[NDArray]: ...
+@overload
 def allreduce(
     x: ArrayLike,
+    op: str = "sum",
+    *,
+    out: NDArray | None = None,
+    ordered: bool | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def allreduce(
+    x: Any,
     op: str = "sum",
     *,
     out: Any = None,
@@ -68,10 +88,10 @@ def reduce(
     root: int = 0,
     op: str = "sum",
     *,
-    out: Any = None,
+    out: NDArray | None = None,
     ordered: bool | None = None,
     name: str | None = None,
-) -> Any:
+) -> NDArray | None:
     """As :func:`allreduce`, at one rank only.
 
     Args:
@@ -92,6 +112,18 @@ def reduce(
     return world().reduce(x, root, op, out=out, ordered=ordered, name=name)
 
 
+@overload
+def broadcast(  # type: ignore[overload-overlap]  # of lists and tuples
+    x: Sequence[ArrayLike],
+    root: int = 0,
+    *,
+    out: Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]: ...
+@overload
+def broadcast(
+    x: ArrayLike, root: int = 0, *, out: NDArray | None = None, name: str | None = None
+) -> NDArray: ...
 def broadcast(x: Any, root: int = 0, *, out: Any = None, name: str | None = None) -> Any:
     """One rank's values, on all.
 
@@ -113,7 +145,7 @@ def broadcast(x: Any, root: int = 0, *, out: Any = None, name: str | None = None
     return world().broadcast(x, root, out=out, name=name)
 
 
-def allgather(x: ArrayLike, *, out: Any = None, name: str | None = None) -> NDArray:
+def allgather(x: ArrayLike, *, out: NDArray | None = None, name: str | None = None) -> NDArray:
     """Every rank's ``x``, on all: stacked along a new first axis. It has a gradient.
 
     Args:
@@ -132,7 +164,7 @@ def allgather(x: ArrayLike, *, out: Any = None, name: str | None = None) -> NDAr
 
 
 def gather(
-    x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None
+    x: ArrayLike, root: int = 0, *, out: NDArray | None = None, name: str | None = None
 ) -> NDArray | None:
     """As :func:`allgather`, at one rank only.
 
@@ -152,7 +184,9 @@ def gather(
     return world().gather(x, root, out=out, name=name)
 
 
-def scatter(x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None) -> NDArray:
+def scatter(
+    x: ArrayLike, root: int = 0, *, out: NDArray | None = None, name: str | None = None
+) -> NDArray:
     """A row of the root's array for each rank.
 
     Args:
@@ -176,7 +210,7 @@ def reduce_scatter(
     x: ArrayLike,
     op: str = "sum",
     *,
-    out: Any = None,
+    out: NDArray | None = None,
     ordered: bool | None = None,
     name: str | None = None,
 ) -> NDArray:
@@ -199,7 +233,7 @@ def reduce_scatter(
     return world().reduce_scatter(x, op, out=out, ordered=ordered, name=name)
 
 
-def alltoall(x: ArrayLike, *, out: Any = None, name: str | None = None) -> NDArray:
+def alltoall(x: ArrayLike, *, out: NDArray | None = None, name: str | None = None) -> NDArray:
     """Row ``i`` of ``x`` goes to rank ``i``; what came from there is row ``i``. It has a gradient.
 
     Args:
@@ -240,7 +274,7 @@ def send(x: ArrayLike, dest: int, tag: int = 0) -> None:
     world().send(x, dest, tag)
 
 
-def recv(x: ArrayLike, source: int, tag: int = 0, *, out: Any = None) -> NDArray:
+def recv(x: ArrayLike, source: int, tag: int = 0, *, out: NDArray | None = None) -> NDArray:
     """What a rank has sent.
 
     Args:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 import numpy as np
 
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Communicator"]
 
+_T = TypeVar("_T")
+
 _HOST = cpu(0)
 _SMALL = 1 << 16  # bytes of what a thread that waits for it reduces itself
 
@@ -88,15 +90,35 @@ class Communicator:
     def __repr__(self) -> str:
         return f"<Communicator {self.name}: rank {self.rank} of {self.size}>"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise TypeError("a communicator is of this process: it can't be pickled or copied")
 
     # -- collectives
 
-    @through_host
+    @overload
+    def allreduce(  # type: ignore[overload-overlap]  # of lists and tuples
+        self,
+        x: Sequence[ArrayLike],
+        op: str = "sum",
+        *,
+        out: Sequence[NDArray] | None = None,
+        ordered: bool | None = None,
+        name: str | None = None,
+    ) -> list[NDArray]: ...
+    @overload
     def allreduce(
         self,
         x: ArrayLike,
+        op: str = "sum",
+        *,
+        out: NDArray | None = None,
+        ordered: bool | None = None,
+        name: str | None = None,
+    ) -> NDArray: ...
+    @through_host
+    def allreduce(
+        self,
+        x: Any,
         op: str = "sum",
         *,
         out: Any = None,
@@ -127,10 +149,10 @@ class Communicator:
         root: int = 0,
         op: str = "sum",
         *,
-        out: Any = None,
+        out: NDArray | None = None,
         ordered: bool | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> NDArray | None:
         """:func:`lazyarray.distributed.reduce` in this group."""
         root, x = rank_of("root", root, self.size), asarray(x)
         op, ordered = reduction(op, [x]), self._ordered(ordered)
@@ -151,6 +173,19 @@ class Communicator:
         writes = [] if to is None else [to]
         return self._push("reduce", text, [x], writes, work, [x], None, out)
 
+    @overload
+    def broadcast(  # type: ignore[overload-overlap]  # of lists and tuples
+        self,
+        x: Sequence[ArrayLike],
+        root: int = 0,
+        *,
+        out: Sequence[NDArray] | None = None,
+        name: str | None = None,
+    ) -> list[NDArray]: ...
+    @overload
+    def broadcast(
+        self, x: ArrayLike, root: int = 0, *, out: NDArray | None = None, name: str | None = None
+    ) -> NDArray: ...
     @through_host
     def broadcast(self, x: Any, root: int = 0, *, out: Any = None, name: str | None = None) -> Any:
         """:func:`lazyarray.distributed.broadcast` in this group."""
@@ -172,7 +207,9 @@ class Communicator:
         return self._push("broadcast", text, reads, [to], work, [x], None, out)
 
     @through_host
-    def allgather(self, x: ArrayLike, *, out: Any = None, name: str | None = None) -> NDArray:
+    def allgather(
+        self, x: ArrayLike, *, out: NDArray | None = None, name: str | None = None
+    ) -> NDArray:
         """:func:`lazyarray.distributed.allgather` in this group."""
         x = asarray(x)
         to = result("allgather", out, x, (self.size, *x.shape))
@@ -187,7 +224,7 @@ class Communicator:
 
     @through_host
     def gather(
-        self, x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None
+        self, x: ArrayLike, root: int = 0, *, out: NDArray | None = None, name: str | None = None
     ) -> NDArray | None:
         """:func:`lazyarray.distributed.gather` in this group."""
         root, x = rank_of("root", root, self.size), asarray(x)
@@ -209,7 +246,7 @@ class Communicator:
 
     @through_host
     def scatter(
-        self, x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None
+        self, x: ArrayLike, root: int = 0, *, out: NDArray | None = None, name: str | None = None
     ) -> NDArray:
         """:func:`lazyarray.distributed.scatter` in this group."""
         root, x = rank_of("root", root, self.size), asarray(x)
@@ -233,7 +270,7 @@ class Communicator:
         x: ArrayLike,
         op: str = "sum",
         *,
-        out: Any = None,
+        out: NDArray | None = None,
         ordered: bool | None = None,
         name: str | None = None,
     ) -> NDArray:
@@ -253,7 +290,9 @@ class Communicator:
         return self._push("reduce_scatter", text, [x], [to], work, [x], rules, out)
 
     @through_host
-    def alltoall(self, x: ArrayLike, *, out: Any = None, name: str | None = None) -> NDArray:
+    def alltoall(
+        self, x: ArrayLike, *, out: NDArray | None = None, name: str | None = None
+    ) -> NDArray:
         """:func:`lazyarray.distributed.alltoall` in this group."""
         x = asarray(x)
         rows_of("alltoall", x, self.size)
@@ -290,7 +329,9 @@ class Communicator:
         self._push("send", f"to {dest}", [x], [], work, [x], None, None, dest)
 
     @through_host
-    def recv(self, x: ArrayLike, source: int, tag: int = 0, *, out: Any = None) -> NDArray:
+    def recv(
+        self, x: ArrayLike, source: int, tag: int = 0, *, out: NDArray | None = None
+    ) -> NDArray:
         """:func:`lazyarray.distributed.recv` in this group."""
         x, source, tag = asarray(x), rank_of("source", source, self.size), tag_of(tag)
         to = result("recv", out, x, x.shape)
@@ -370,7 +411,7 @@ class Communicator:
             self._process.thread.call(self._nccl.close)
         self._process.thread.call(self.backend.close)
 
-    def exchange(self, thing: Any) -> list[Any]:
+    def exchange(self, thing: _T) -> list[_T]:
         """Every rank's Python object, by pickle: settings, file names. A collective that waits.
 
         Args:

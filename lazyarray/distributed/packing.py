@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from lazyarray.distributed.thread import Task
 
 __all__ = ["Onto", "in_a_row", "sent_from", "through_host"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def in_a_row(x: Any) -> Any:
@@ -65,7 +67,7 @@ def _on_host(x: Any) -> Any:
     return x.to_device(cpu(0)) if _on_gpu(x) else x
 
 
-def through_host(collective: Callable[..., Any]) -> Callable[..., Any]:
+def through_host(collective: _F) -> _F:
     """Has a collective take arrays on GPUs that the communicator has no way of its own for.
 
     It gets copies, which are made by ops.
@@ -100,4 +102,5 @@ def through_host(collective: Callable[..., Any]) -> Callable[..., Any]:
             results.append(o if o is not None else y.to_device(v.device) if _on_gpu(v) else y)
         return results if several else results[0]
 
-    return call
+    made: Any = call
+    return made

@@ -15,6 +15,7 @@ from lazyarray.ops._rows import asarray
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import Array, Optimizer
     from lazyarray.distributed.communicator import Communicator
 
 __all__ = ["DataParallel"]
@@ -63,7 +64,7 @@ class DataParallel:
 
     def __init__(
         self,
-        trainer: Any,
+        trainer: Optimizer,
         *,
         comm: Communicator | None = None,
         first: int = MIB,
@@ -136,16 +137,15 @@ class DataParallel:
         """
         self.trainer.zero_grad()
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, NDArray | float]:
         """The optimiser's state, the same on all ranks.
 
         Returns: a dict of numbers and arrays by name.
         Raises: nothing.
         """
-        state: dict[str, Any] = self.trainer.state_dict()
-        return state
+        return self.trainer.state_dict()
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Array | float]) -> None:
         """Goes on from a state; every rank loads the same.
 
         Args:

@@ -16,7 +16,7 @@ from lazyarray.ops._rows import assign_to
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import Params
+    from lazyarray._types import Array, Params
 
 __all__ = ["SGD", "Momentum", "Adam"]
 
@@ -30,7 +30,7 @@ class _Trainer:
 
     _kept: tuple[str, ...] = ()  # the names of each parameter's arrays of state
 
-    def __init__(self, params: Params, lr: float | NDArray, **options: Any) -> None:
+    def __init__(self, params: Params, lr: float | NDArray, **options: float) -> None:
         self.names, self.params = _named(type(self).__name__, params)
         for name, p in zip(self.names, self.params, strict=True):
             if p.grad is None:
@@ -70,7 +70,7 @@ class _Trainer:
             if p.grad is not None:
                 p.grad[...] = 0
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, NDArray | float]:
         """All that the next steps depend on but the parameters, as it is now: numbers and arrays.
 
         Returns: a dict by name, of numbers and of copies of arrays, which :meth:`load_state_dict`
@@ -86,7 +86,7 @@ class _Trainer:
         every = {**self._settings(), **self._arrays()}
         return {key: x.copy() if isinstance(x, Tensor) else x for key, x in every.items()}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Array | float]) -> None:
         """Goes on from what :meth:`state_dict` gave, for parameters of the same names and shapes.
 
         Waits for numbers that are given as arrays.
