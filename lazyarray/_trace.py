@@ -20,7 +20,7 @@ __all__ = ["trace"]
 
 
 @overload
-def trace(function: Callable[..., Any], /, *examples: Any, **named: Any) -> Graph: ...
+def trace(function: Callable[..., object], /, *examples: object, **named: object) -> Graph: ...
 @overload
 def trace(
     a: ArrayLike,

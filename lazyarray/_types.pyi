@@ -15,10 +15,12 @@ from lazyarray.ops._rows import Ufunc
 
 # What asarray() takes: arrays, ours and others', numbers, and sequences of them at any depth.
 ArrayLike: TypeAlias = npt.ArrayLike | Symbol | Sequence[ArrayLike]
+Single: TypeAlias = Array | np.generic | complex  # where a list is several
 Arrays: TypeAlias = NDArray | Sequence[NDArray]
 Params: TypeAlias = NDArray | Mapping[str, NDArray] | Iterable[NDArray]
 DTypeLike: TypeAlias = npt.DTypeLike | None
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+PartialShape: TypeAlias = SupportsIndex | Sequence[SupportsIndex | None] | None  # None: not known
 Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None  # None: all, or the flat array
 DeviceLike: TypeAlias = Device | str | None  # None: that of the arrays, or the current one
 Out: TypeAlias = Array | tuple[NDArray | None, ...] | None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, Single
 
 __all__ = [
     "allgather",
@@ -30,7 +30,7 @@ __all__ = [
 
 
 @overload
-def allreduce(  # type: ignore[overload-overlap]  # of lists and tuples
+def allreduce(
     x: Sequence[ArrayLike],
     op: str = "sum",
     *,
@@ -40,7 +40,7 @@ def allreduce(  # type: ignore[overload-overlap]  # of lists and tuples
 ) -> list[NDArray]: ...
 @overload
 def allreduce(
-    x: ArrayLike,
+    x: Single,
     op: str = "sum",
     *,
     out: NDArray | None = None,
@@ -113,7 +113,7 @@ def reduce(
 
 
 @overload
-def broadcast(  # type: ignore[overload-overlap]  # of lists and tuples
+def broadcast(
     x: Sequence[ArrayLike],
     root: int = 0,
     *,
@@ -122,7 +122,7 @@ def broadcast(  # type: ignore[overload-overlap]  # of lists and tuples
 ) -> list[NDArray]: ...
 @overload
 def broadcast(
-    x: ArrayLike, root: int = 0, *, out: NDArray | None = None, name: str | None = None
+    x: Single, root: int = 0, *, out: NDArray | None = None, name: str | None = None
 ) -> NDArray: ...
 def broadcast(x: Any, root: int = 0, *, out: Any = None, name: str | None = None) -> Any:
     """One rank's values, on all.

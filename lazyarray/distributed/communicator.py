@@ -46,7 +46,7 @@ from lazyarray.ops._rows import asarray, scalar_like
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, Single
     from lazyarray.distributed.process import Process
 
 __all__ = ["Communicator"]
@@ -96,7 +96,7 @@ class Communicator:
     # -- collectives
 
     @overload
-    def allreduce(  # type: ignore[overload-overlap]  # of lists and tuples
+    def allreduce(
         self,
         x: Sequence[ArrayLike],
         op: str = "sum",
@@ -108,7 +108,7 @@ class Communicator:
     @overload
     def allreduce(
         self,
-        x: ArrayLike,
+        x: Single,
         op: str = "sum",
         *,
         out: NDArray | None = None,
@@ -174,7 +174,7 @@ class Communicator:
         return self._push("reduce", text, [x], writes, work, [x], None, out)
 
     @overload
-    def broadcast(  # type: ignore[overload-overlap]  # of lists and tuples
+    def broadcast(
         self,
         x: Sequence[ArrayLike],
         root: int = 0,
@@ -184,7 +184,7 @@ class Communicator:
     ) -> list[NDArray]: ...
     @overload
     def broadcast(
-        self, x: ArrayLike, root: int = 0, *, out: NDArray | None = None, name: str | None = None
+        self, x: Single, root: int = 0, *, out: NDArray | None = None, name: str | None = None
     ) -> NDArray: ...
     @through_host
     def broadcast(self, x: Any, root: int = 0, *, out: Any = None, name: str | None = None) -> Any:

@@ -30,14 +30,14 @@ from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import Array, ArrayLike, DeviceLike
+    from lazyarray._types import Array, ArrayLike, DeviceLike, ShapeLike
     from lazyarray.context import Context
     from lazyarray.graph.graph import Graph
 
 __all__ = ["Executor"]
 
 Arrays = dict[str, "NDArray"]
-Monitor = Callable[[str, "NDArray"], Any]
+Monitor = Callable[[str, "NDArray"], object]
 
 
 class _Use(Turn):
@@ -214,7 +214,7 @@ class Executor:
 
     # -- running
 
-    def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
+    def forward(self, is_train: bool = False, **kwargs: ArrayLike) -> list[NDArray]:
         """Computes and gives the outputs; arrays given by name are copied into arguments first.
 
         Args:
@@ -323,7 +323,7 @@ class Executor:
         self._backward = None
 
     def reshape(
-        self, partial_shaping: bool = False, allow_up_sizing: bool = True, **shapes: Any
+        self, partial_shaping: bool = False, allow_up_sizing: bool = True, **shapes: ShapeLike
     ) -> Executor:
         """An executor for other shapes of some arguments; arrays that keep their shape are shared.
 
@@ -413,7 +413,7 @@ class Executor:
     def compute(
         self,
         is_train: bool,
-        hear: Callable[[Entry, NDArray], Any] | None = None,
+        hear: Callable[[Entry, NDArray], object] | None = None,
         arrays: Mapping[Node, NDArray] | None = None,
     ) -> list[NDArray]:
         """The graph's outputs, recorded for gradients in training; none is an argument itself.

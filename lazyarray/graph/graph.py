@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lazyarray.context import Context, as_device
 from lazyarray.functions import memory
@@ -19,11 +19,13 @@ from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import DeviceLike, DTypeLike, File
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, File, PartialShape
     from lazyarray.graph.executor import Executor
     from lazyarray.graph.nodes import DTypes, Shapes, SomeShapes, Tree
 
 __all__ = ["Graph"]
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ class Graph:
     def _repr_html_(self) -> str:
         return f"{drawing.svg(self)}<pre>{html.escape(str(self))}</pre>"
 
-    def summary(self, **known: Any) -> str:
+    def summary(self, **known: PartialShape) -> str:
         """The graph with the shape and dtype of each result, and the line that built it.
 
         Args:
@@ -166,7 +168,7 @@ class Graph:
         """
         return text.printed(self, self.infer(**known), lines=True)
 
-    def todot(self, **known: Any) -> str:
+    def todot(self, **known: PartialShape) -> str:
         """The source of a picture, for Graphviz; with shapes at the edges if they are known.
 
         Args:
@@ -242,7 +244,7 @@ class Graph:
         with open(os.fspath(file)) as stream:
             return cls.fromjson(stream.read())
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         # Node by node, however long a chain they are. Like JSON's it can't be traced again.
         number = {node: i for i, node in enumerate(self.nodes)}
 
@@ -260,7 +262,7 @@ class Graph:
 
     # -- inference
 
-    def infer(self, **known: Any) -> dict[Entry, Spec]:
+    def infer(self, **known: PartialShape | Spec) -> dict[Entry, Spec]:
         """Shape and dtype of each output of each node, given those of variables.
 
         Args:
@@ -272,7 +274,9 @@ class Graph:
         """
         return inference.infer(self, known)
 
-    def infer_shape(self, *args: Any, **shapes: Any) -> tuple[Shapes, Shapes, Shapes]:
+    def infer_shape(
+        self, *args: PartialShape, **shapes: PartialShape
+    ) -> tuple[Shapes, Shapes, Shapes]:
         """The shapes of arguments, outputs and auxiliary states, given those of some arguments.
 
         They are given by name, or in the order of ``list_arguments``. A length that is None has to
@@ -293,7 +297,7 @@ class Graph:
         return self._inferred(self.infer(**self._listed(args, shapes)), "shape")
 
     def infer_shape_partial(
-        self, *args: Any, **shapes: Any
+        self, *args: PartialShape, **shapes: PartialShape
     ) -> tuple[SomeShapes, SomeShapes, SomeShapes]:
         """As :meth:`infer_shape`, of what is known: where nothing is, the shape is None.
 
@@ -318,7 +322,7 @@ class Graph:
         }
         return self._inferred(inference.infer_partial(self, known), "shape")
 
-    def infer_type(self, *args: Any, **dtypes: Any) -> tuple[DTypes, DTypes, DTypes]:
+    def infer_type(self, *args: DTypeLike, **dtypes: DTypeLike) -> tuple[DTypes, DTypes, DTypes]:
         """The dtypes of arguments, outputs and auxiliary states, given those of some arguments.
 
         Where one dtype of floats is named, arguments of which none is said have that; else they are
@@ -367,7 +371,7 @@ class Graph:
     def run(
         self,
         arrays: Mapping[Node, NDArray],
-        hear: Callable[[Entry, NDArray], Any] | None = None,
+        hear: Callable[[Entry, NDArray], object] | None = None,
         devices: Mapping[Node, Context] | None = None,
     ) -> list[NDArray]:
         """Calls the nodes' functions on arrays for the variables, and writes the updates.
@@ -383,7 +387,7 @@ class Graph:
         """
         return running.run(self, arrays, hear, devices)
 
-    def eval(self, ctx: DeviceLike = None, **arguments: Any) -> list[NDArray]:
+    def eval(self, ctx: DeviceLike = None, **arguments: ArrayLike) -> list[NDArray]:
         """The outputs for arrays given by the variables' names, computed at once, node by node.
 
         Args:
@@ -407,11 +411,11 @@ class Graph:
         with Context(device.device_type, device.device_id):
             return self.run({n: memory.to_device(x, device) for n, x in given.items()})
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """What the traced function gives for these arguments; else as :meth:`eval`."""
         return running.called_with(self, args, kwargs)
 
-    def named(self, arrays: Mapping[str, Any], what: str) -> dict[str, Any]:
+    def named(self, arrays: Mapping[str, _T], what: str) -> dict[str, _T]:
         """Arrays by the names of all variables.
 
         Args:
@@ -477,7 +481,7 @@ class Graph:
         type_dict: Mapping[str, DTypeLike] | None = None,
         group2ctx: Mapping[str, DeviceLike] | None = None,
         shared_exec: Executor | None = None,
-        **shapes: Any,
+        **shapes: PartialShape,
     ) -> Executor:
         """An :class:`lazyarray.Executor` on new arrays of zeros, whose shapes follow from some.
 

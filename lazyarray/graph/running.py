@@ -25,7 +25,7 @@ _MAKE_NEW = {*_UPDATES, "empty", "zeros", "ones", "full", "copy"}
 def run(
     graph: Graph,
     arrays: Mapping[Node, NDArray],
-    hear: Callable[[Entry, NDArray], Any] | None = None,
+    hear: Callable[[Entry, NDArray], object] | None = None,
     devices: Mapping[Node, Context] | None = None,
 ) -> list[NDArray]:
     """See :meth:`lazyarray.Graph.run`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lazyarray.graph import registry
 from lazyarray.graph.scopes import NameManager, Prefix
@@ -25,7 +25,18 @@ class Space:
         self._name = name
         self.__doc__ = f"The functions of ``la.{name}``, building nodes of a graph."
 
-    def __getattr__(self, name: str) -> Any:
+    if TYPE_CHECKING:  # so that each name of one is a function, too
+
+        def __call__(
+            self,
+            *args: object,
+            name: str | None = None,
+            attr: dict[str, str] | None = None,
+            num_outputs: int | None = None,
+            **kwargs: object,
+        ) -> Symbol: ...
+
+    def __getattr__(self, name: str) -> Space:
         found = _member(self._name, name)
         if found is None:
             raise AttributeError(f"la.sym.{self._name} has no function {name!r}", name=name)
@@ -64,7 +75,7 @@ def _builder(op: str) -> Callable[..., Symbol]:
     return build
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Space:
     found = None if name.startswith("_") else _member("", name)
     if found is None:
         raise AttributeError(f"la.sym has no function {name!r}", name=name)

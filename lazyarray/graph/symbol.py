@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
@@ -32,7 +32,15 @@ from lazyarray.ops.names import power
 from lazyarray.ops.operators import METHODS, REFLECTED
 
 if TYPE_CHECKING:
-    from lazyarray._types import ArrayLike, Axis, DeviceLike, DTypeLike, File, ShapeLike
+    from lazyarray._types import (
+        ArrayLike,
+        Axis,
+        DeviceLike,
+        DTypeLike,
+        File,
+        PartialShape,
+        ShapeLike,
+    )
     from lazyarray.graph.executor import Executor
     from lazyarray.graph.nodes import DTypes, Shapes, SomeShapes
 
@@ -153,19 +161,21 @@ class Symbol:
         return Symbol(found) if found else None
 
     @told_as(Graph.infer_shape)
-    def infer_shape(self, *args: Any, **shapes: Any) -> tuple[Shapes, Shapes, Shapes]:
+    def infer_shape(
+        self, *args: PartialShape, **shapes: PartialShape
+    ) -> tuple[Shapes, Shapes, Shapes]:
         """Shapes of arguments, outputs and auxiliary states, given those of some arguments."""
         return self.graph.infer_shape(*args, **shapes)
 
     @told_as(Graph.infer_shape_partial)
     def infer_shape_partial(
-        self, *args: Any, **shapes: Any
+        self, *args: PartialShape, **shapes: PartialShape
     ) -> tuple[SomeShapes, SomeShapes, SomeShapes]:
         """The same of what is known: see :meth:`lazyarray.Graph.infer_shape_partial`."""
         return self.graph.infer_shape_partial(*args, **shapes)
 
     @told_as(Graph.infer_type)
-    def infer_type(self, *args: Any, **dtypes: Any) -> tuple[DTypes, DTypes, DTypes]:
+    def infer_type(self, *args: DTypeLike, **dtypes: DTypeLike) -> tuple[DTypes, DTypes, DTypes]:
         """Dtypes of arguments, outputs and auxiliary states, given those of some arguments."""
         return self.graph.infer_type(*args, **dtypes)
 
@@ -190,31 +200,36 @@ class Symbol:
     # -- running it
 
     @told_as(Graph.eval)
-    def eval(self, ctx: DeviceLike = None, **arguments: Any) -> list[NDArray]:
+    def eval(self, ctx: DeviceLike = None, **arguments: ArrayLike) -> list[NDArray]:
         """Its outputs for arrays given by the arguments' names, computed at once, node by node."""
         return self.graph.eval(ctx, **arguments)
 
-    def bind(self, *args: Any, **kwargs: Any) -> Executor:
-        """An executor on given arrays: see :meth:`lazyarray.Graph.bind`.
+    @told_as(Graph.bind)
+    def bind(
+        self,
+        ctx: DeviceLike,
+        args: Mapping[str, NDArray] | Sequence[NDArray],
+        args_grad: Mapping[str, NDArray | None] | Sequence[NDArray | None] | None = None,
+        grad_req: str | Mapping[str, str] | Sequence[str] = "write",
+        aux_states: Mapping[str, NDArray] | Sequence[NDArray] | None = None,
+        group2ctx: Mapping[str, DeviceLike] | None = None,
+        shared_exec: Executor | None = None,
+    ) -> Executor:
+        """An executor on given arrays, by reference: see :meth:`lazyarray.Graph.bind`."""
+        return self.graph.bind(ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
 
-        Args:
-            *args: its arguments: ``ctx``, ``args``, ...
-            **kwargs: the same, by name.
-        Returns: an :class:`lazyarray.Executor`.
-        Raises: as :meth:`lazyarray.Graph.bind`.
-        """
-        return self.graph.bind(*args, **kwargs)
-
-    def simple_bind(self, *args: Any, **kwargs: Any) -> Executor:
-        """An executor on new arrays: see :meth:`lazyarray.Graph.simple_bind`.
-
-        Args:
-            *args: its arguments: ``ctx``, ``grad_req``, ...
-            **kwargs: the same, by name, and the shapes of arguments.
-        Returns: an :class:`lazyarray.Executor`.
-        Raises: as :meth:`lazyarray.Graph.simple_bind`.
-        """
-        return self.graph.simple_bind(*args, **kwargs)
+    @told_as(Graph.simple_bind)
+    def simple_bind(
+        self,
+        ctx: DeviceLike = None,
+        grad_req: str | Mapping[str, str] | Sequence[str] = "write",
+        type_dict: Mapping[str, DTypeLike] | None = None,
+        group2ctx: Mapping[str, DeviceLike] | None = None,
+        shared_exec: Executor | None = None,
+        **shapes: PartialShape,
+    ) -> Executor:
+        """An executor on new arrays of zeros: see :meth:`lazyarray.Graph.simple_bind`."""
+        return self.graph.simple_bind(ctx, grad_req, type_dict, group2ctx, shared_exec, **shapes)
 
     # -- Python's protocols
 
@@ -266,6 +281,22 @@ class Symbol:
 
     def __hash__(self) -> int:
         return hash(self._entries[0])
+
+    if TYPE_CHECKING:  # the operators, which the table below makes
+
+        def _unary(self) -> Symbol: ...
+        def _binary(self, other: ArrayLike, /) -> Symbol: ...
+
+        __neg__ = __pos__ = __abs__ = __invert__ = _unary
+        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = _binary
+        __divmod__ = __pow__ = __matmul__ = __and__ = __or__ = __xor__ = __lshift__ = _binary
+        __rshift__ = __lt__ = __le__ = __gt__ = __ge__ = _binary
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _binary
+        __rdivmod__ = __rpow__ = __rmatmul__ = __rand__ = __ror__ = __rxor__ = _binary
+        __rlshift__ = __rrshift__ = _binary
+
+        def __eq__(self, other: object, /) -> Symbol: ...  # type: ignore[override]
+        def __ne__(self, other: object, /) -> Symbol: ...  # type: ignore[override]
 
     def _only(self, what: str) -> Entry:
         if len(self._entries) != 1:
@@ -328,7 +359,7 @@ class Symbol:
         """
         return apply("astype", (self, dtype), {})
 
-    def var(self, *args: Any, **kwargs: Any) -> Symbol:
+    def var(self, *args: object, **kwargs: object) -> Symbol:
         """The variance over axes.
 
         Args:
@@ -373,20 +404,30 @@ class Symbol:
     def __array_interface__(self) -> NoReturn:
         raise TypeError("a Symbol has no values: build on it with the functions of la.sym")
 
-    def __lazyarray_function__(self, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+    def __lazyarray_function__(
+        self, name: str, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> Symbol:
         """A call of a public function: ``la.exp(symbol)``."""
         if not registry.known(name):
             raise TypeError(f"la.{name} is no op of graphs: it takes no Symbol")
         return apply(name, args, kwargs)
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Symbol:
         if method != "__call__":
             raise TypeError(
                 f"np.{ufunc.__name__}.{method} can't be built: call the functions of la.sym"
             )
         return apply(ufunc.__name__, inputs, kwargs)
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self,
+        func: Callable[..., object],
+        types: object,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+    ) -> Symbol:
         space = func.__module__.partition(".")[2]
         return apply(f"{space}.{func.__name__}" if space else func.__name__, args, kwargs)
 
@@ -476,7 +517,7 @@ def constant(x: Any) -> Node:
 def Variable(
     name: str,
     attr: dict[str, str] | None = None,
-    shape: ShapeLike | None = None,
+    shape: PartialShape = None,
     dtype: DTypeLike = None,
     aux: bool = False,
 ) -> Symbol:
@@ -508,6 +549,16 @@ def Variable(
     return Symbol([Entry(node)])
 
 
+@overload
+def var(
+    name: str,
+    attr: dict[str, str] | None = None,
+    shape: PartialShape = None,
+    dtype: DTypeLike = None,
+    aux: bool = False,
+) -> Symbol: ...
+@overload
+def var(x: Symbol, /, *args: object, **kwargs: object) -> Symbol: ...
 def var(*args: Any, **kwargs: Any) -> Symbol:
     """A variable, ``var("x", shape=(2, 3))``: see :func:`Variable`; of a Symbol the variance.
 

@@ -19,7 +19,7 @@ from lazyarray.ops._layout import k_order, new
 __all__ = ["trace"]
 
 
-def trace(function: Callable[..., Any], /, *examples: Any, **named_examples: Any) -> Graph:
+def trace(function: Callable[..., object], /, *examples: object, **named_examples: object) -> Graph:
     """The graph of what a function does: :func:`lazyarray.trace`, which tells more.
 
     Args:
