@@ -14,6 +14,8 @@ from lazyarray.ops._rows import holdable
 from lazyarray.ops.hosts import given, note
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from lazyarray._types import Array, DTypeLike, File, MapMode, ShapeLike
 
 __all__ = ["memmap"]
@@ -45,7 +47,7 @@ class memmap(NDArray):
     array([0., 6.])
     """
 
-    filename: Any
+    filename: str | PathLike[str] | None
     offset: int
     mode: str
     _host: np.memmap[Any, Any]
@@ -63,8 +65,10 @@ class memmap(NDArray):
         made: Any = cls.of(mapped(filename, dtype, mode, offset, shape, order))
         return made
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass  # it is made
+    if not TYPE_CHECKING:  # __new__ has the types
+
+        def __init__(self, *args, **kwargs):
+            pass  # it is made
 
     @classmethod
     def of(cls, host: np.memmap[Any, Any], device: Device | None = None) -> Array:

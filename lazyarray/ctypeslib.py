@@ -12,7 +12,7 @@ array([1., 5.])
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.ctypeslib import as_array, as_ctypes, as_ctypes_type, c_intp, load_library
@@ -20,10 +20,22 @@ from numpy.ctypeslib import as_array, as_ctypes, as_ctypes_type, c_intp, load_li
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from ctypes import c_void_p
+
+    from lazyarray._flat import flagsobj
+    from lazyarray._types import DTypeLike, ShapeLike
+
 __all__ = ["load_library", "ndpointer", "c_intp", "as_ctypes", "as_array", "as_ctypes_type"]
 
 
-def ndpointer(dtype: Any = None, ndim: Any = None, shape: Any = None, flags: Any = None) -> Any:
+def ndpointer(
+    dtype: DTypeLike = None,
+    ndim: int | None = None,
+    shape: ShapeLike | None = None,
+    flags: str | Sequence[str] | int | flagsobj | None = None,
+) -> type[c_void_p]:
     """A type for ``argtypes`` and ``restype`` of foreign functions, as NumPy's ``ndpointer``.
 
     An array is given as its own memory. It waits for it, and ops on it are synchronous during the
@@ -46,11 +58,12 @@ def ndpointer(dtype: Any = None, ndim: Any = None, shape: Any = None, flags: Any
     >>> x
     array([0., 0., 1.])
     """
-    return _taking(np.ctypeslib.ndpointer(dtype, ndim, shape, flags))
+    numpys: Any = np.ctypeslib.ndpointer
+    return _taking(numpys(dtype, ndim, shape, flags))
 
 
 @cache
-def _taking(numpys: Any) -> Any:
+def _taking(numpys: Any) -> type[c_void_p]:
     def from_param(cls: Any, o: Any) -> Any:
         return numpys.from_param(_share.export(o, "?ctypes") if isinstance(o, Tensor) else o)
 

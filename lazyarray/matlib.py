@@ -10,17 +10,20 @@ matrix([[0., 0.]])
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.matlib import empty, eye, identity, ones, zeros
 
 from lazyarray import _public, random
 
+if TYPE_CHECKING:
+    from lazyarray._types import Array, ArrayLike, ShapeLike
+
 __all__ = ["empty", "eye", "identity", "ones", "rand", "randn", "repmat", "zeros"]
 
 
-def repmat(a: Any, m: int, n: int) -> Any:
+def repmat(a: ArrayLike, m: int, n: int) -> Array:
     """``a`` as a matrix, ``m`` times below each other and ``n`` times beside each other.
 
     Args:
@@ -40,7 +43,7 @@ def repmat(a: Any, m: int, n: int) -> Any:
     return below.repeat(n, 0).reshape(rows * m, columns * n)
 
 
-def rand(*args: Any) -> np.matrix:
+def rand(*args: ShapeLike) -> np.matrix:
     """A matrix of numbers in [0, 1), drawn as ``la.random.rand`` does.
 
     Args:
@@ -55,7 +58,7 @@ def rand(*args: Any) -> np.matrix:
     return np.asmatrix(random.rand(*_lengths(args)))
 
 
-def randn(*args: Any) -> np.matrix:
+def randn(*args: ShapeLike) -> np.matrix:
     """A matrix of normal numbers, drawn as ``la.random.randn`` does.
 
     Args:

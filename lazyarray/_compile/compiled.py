@@ -137,14 +137,14 @@ class Compiled(Generic[_P, _R]):
         update_wrapper(self, function)
 
     @overload
-    def __get__(self, instance: None, owner: Any = None) -> Self: ...
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
 
     @overload
     def __get__(
-        self: Compiled[Concatenate[Any, _Q], _R], instance: object, owner: Any = None
+        self: Compiled[Concatenate[Any, _Q], _R], instance: object, owner: type | None = None
     ) -> Compiled[_Q, _R]: ...
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         # A method: one compiled function for each object.
         if instance is None:
             return self
@@ -165,14 +165,14 @@ class Compiled(Generic[_P, _R]):
             bound._maker, bound._object = self, instance
         return bound
 
-    def __set_name__(self, owner: Any, name: str) -> None:
+    def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __set__(self, instance: Any, value: Any) -> None:
+    def __set__(self, instance: object, value: object) -> None:
         # With this __get__ is asked before an object's __dict__.
         instance.__dict__[self._name or name_of(self._function)] = value
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
+    def __reduce__(self) -> str | tuple[object, ...]:
         if self._maker is not None:  # a copy of the object has one of its own
             return _method_of, (self._maker, self._object)
         function = self._function

@@ -12,6 +12,7 @@ from lazyarray.lazy._lazy import Tensor, TracingError, is_noting, note_call, tra
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, Arrays
 
 __all__ = ["Function"]
 
@@ -61,7 +62,7 @@ class Function:
                 raise TypeError(f"save_for_backward takes NDArrays, not {type(x).__name__}")
         self.saved_tensors = arrays
 
-    def forward(self, *inputs: Any) -> Any:
+    def forward(self, *inputs: Any) -> Arrays:
         """Computes the outputs; nothing of it is recorded.
 
         Args:
@@ -71,7 +72,7 @@ class Function:
         """
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
 
-    def backward(self, *gradients: Any) -> Any:
+    def backward(self, *gradients: Any) -> ArrayLike | Sequence[ArrayLike | None] | None:
         """The inputs' gradients for those of the outputs.
 
         Args:
@@ -81,7 +82,7 @@ class Function:
         """
         raise NotImplementedError(f"{type(self).__name__} has no backward()")
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, *inputs: object) -> Any:
         """Runs ``forward`` and records the call.
 
         Args:
@@ -125,7 +126,7 @@ class Function:
     def _gradients(self, gradients: list[Any], saved: list[Any]) -> list[Any]:
         self.saved_tensors = tuple(saved)
         try:
-            found = self.backward(*gradients)
+            found: Any = self.backward(*gradients)
         finally:
             self.saved_tensors = ()
         found = list(found) if isinstance(found, (tuple, list)) else [found]

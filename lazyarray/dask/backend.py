@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import dask.array as da
 import numpy as np
@@ -13,6 +13,11 @@ from dask.array.backends import ArrayBackendEntrypoint
 from lazyarray import _public
 from lazyarray._ndarray import NDArray
 from lazyarray.dask.arrays import PARTS, adapt, refuse, to_lazyarray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lazyarray.random import RandomState
 
 __all__ = ["PCG64", "LazyarrayBackend"]
 
@@ -29,13 +34,13 @@ class PCG64(np.random.PCG64):
     """
 
 
-def _made(which: str, /, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
+def _made(which: str, /, *args: object, meta: object = None, **kwargs: object) -> da.Array:
     refuse(kwargs.get("dtype"))
     with config.set({"array.backend": "numpy"}):
         return getattr(da, which)(*args, meta=_meta() if meta is None else meta, **kwargs)
 
 
-def _meta() -> Any:
+def _meta() -> NDArray:
     return _public.namespace.empty((0,))
 
 
@@ -55,7 +60,7 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
                 adapt(sys.modules[name])
 
     @classmethod
-    def to_backend_dispatch(cls) -> Any:
+    def to_backend_dispatch(cls) -> Callable[..., NDArray]:
         """The function that makes a chunk one of lazyarray's.
 
         Returns: a function of a chunk, and of more for ``la.asarray``.
@@ -64,7 +69,7 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
         return to_lazyarray
 
     @classmethod
-    def to_backend(cls, data: Any, **kwargs: Any) -> Any:
+    def to_backend(cls, data: da.Array, **kwargs: object) -> da.Array:
         """``data`` with chunks of lazyarray's; itself if they are, and nothing else is asked for.
 
         Args:
@@ -80,17 +85,17 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
         return data.map_blocks(to_lazyarray, dtype=meta.dtype, meta=meta, **kwargs)
 
     @property
-    def RandomState(self) -> Any:
+    def RandomState(self) -> type[RandomState]:
         """NumPy's old streams, as lazyarray has them."""
         return _public.namespace.random.RandomState
 
     @property
-    def default_bit_generator(self) -> Any:
+    def default_bit_generator(self) -> type[PCG64]:
         """What ``da.random.default_rng`` draws from: the bits are NumPy's."""
         return PCG64
 
     @staticmethod
-    def ones(*args: Any, **kwargs: Any) -> Any:
+    def ones(*args: object, **kwargs: object) -> da.Array:
         """``da.ones`` in chunks of lazyarray's.
 
         Args:
@@ -102,7 +107,7 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
         return _made("ones", *args, **kwargs)
 
     @staticmethod
-    def zeros(*args: Any, **kwargs: Any) -> Any:
+    def zeros(*args: object, **kwargs: object) -> da.Array:
         """``da.zeros`` in chunks of lazyarray's.
 
         Args:
@@ -114,7 +119,7 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
         return _made("zeros", *args, **kwargs)
 
     @staticmethod
-    def empty(*args: Any, **kwargs: Any) -> Any:
+    def empty(*args: object, **kwargs: object) -> da.Array:
         """``da.empty`` in chunks of lazyarray's.
 
         Args:
@@ -126,7 +131,7 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
         return _made("empty", *args, **kwargs)
 
     @staticmethod
-    def full(*args: Any, **kwargs: Any) -> Any:
+    def full(*args: object, **kwargs: object) -> da.Array:
         """``da.full`` in chunks of lazyarray's.
 
         Args:
@@ -138,7 +143,7 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
         return _made("full", *args, **kwargs)
 
     @staticmethod
-    def arange(*args: Any, like: Any = None, **kwargs: Any) -> Any:
+    def arange(*args: object, like: object = None, **kwargs: object) -> da.Array:
         """``da.arange`` in chunks of lazyarray's.
 
         Args:

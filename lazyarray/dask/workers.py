@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from distributed import WorkerPlugin
 
 from lazyarray import engine
+
+if TYPE_CHECKING:
+    from distributed import Worker
 
 __all__ = ["EngineThreads"]
 
@@ -37,7 +40,7 @@ class EngineThreads(WorkerPlugin):
             raise ValueError(f"cores is at least 1, not {cores}")
         self.cores = cores
 
-    def setup(self, worker: Any) -> None:
+    def setup(self, worker: Worker) -> None:
         """Called by Dask, in each worker's process.
 
         Args:
@@ -50,7 +53,7 @@ class EngineThreads(WorkerPlugin):
         _given[worker.address] = self.cores or min(worker.state.nthreads, _given[None])
         _set_cores()
 
-    def teardown(self, worker: Any) -> None:
+    def teardown(self, worker: Worker) -> None:
         """Called by Dask as the plugin goes: the engine has what it had.
 
         Args:

@@ -132,7 +132,7 @@ class broadcast(BroadcastOf):
         return int(self._walk.index) if hasattr(self, "_walk") else 0
 
     @property
-    def iters(self) -> tuple[Any, ...]:
+    def iters(self) -> tuple[np.flatiter[np.ndarray], ...]:
         """NumPy's iterators over the arrays, each of the common shape; waits for the values."""
         return self._walker().iters
 

@@ -71,7 +71,7 @@ def _typed(x: Any) -> Any:
     return x.dtype if isinstance(x, Tensor) else x
 
 
-def result_type(*arrays_and_dtypes: ArrayLike | DTypeLike) -> np.dtype[Any]:
+def result_type(*arrays_and_dtypes: ArrayLike | DTypeLike) -> np.dtype:
     """The dtype that the operands have in common; Python scalars are weak.
 
     Args:
@@ -215,7 +215,7 @@ typename = np.typename
 mintypecode = np.mintypecode
 
 
-def issubdtype(arg1: Any, arg2: Any) -> bool:
+def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
     """Whether the first dtype is the second, or one of that kind.
 
     Args:
@@ -254,7 +254,7 @@ def _common_type(*dtypes: Any) -> type[np.inexact]:
     return np.common_type(*[np.empty(0, dtype) for dtype in dtypes])
 
 
-def min_scalar_type(a: ArrayLike, /) -> np.dtype[Any]:
+def min_scalar_type(a: ArrayLike, /) -> np.dtype:
     """For a number the smallest dtype that holds it, for an array its dtype.
 
     Waits for an array without axes: the value decides.

@@ -107,7 +107,7 @@ def loadtxt(
     dtype: DTypeLike = float,
     comments: str | Sequence[str] | None = "#",
     delimiter: str | None = None,
-    converters: Mapping[int | str, Callable[[str], Any]] | Callable[[str], Any] | None = None,
+    converters: Mapping[int | str, Callable[[str], object]] | Callable[[str], object] | None = None,
     skiprows: int = 0,
     usecols: int | Sequence[int] | None = None,
     unpack: bool = False,
@@ -166,9 +166,9 @@ def genfromtxt(
     delimiter: str | int | Iterable[int] | None = None,
     skip_header: int = 0,
     skip_footer: int = 0,
-    converters: Mapping[int | str, Callable[[str], Any]] | None = None,
-    missing_values: Any = None,
-    filling_values: Any = None,
+    converters: Mapping[int | str, Callable[[str], object]] | None = None,
+    missing_values: str | Sequence[str] | Mapping[int | str, str | Sequence[str]] | None = None,
+    filling_values: object = None,
     usecols: int | str | Sequence[int | str] | None = None,
     names: bool | str | Sequence[str] | None = None,
     excludelist: Sequence[str] | None = None,
@@ -234,7 +234,7 @@ def fromregex(
     regexp: str | bytes | re.Pattern[str] | re.Pattern[bytes],
     dtype: DTypeLike,
     encoding: str | None = None,
-) -> np.ndarray[Any, Any]:
+) -> np.ndarray:
     """Records of what a regular expression finds in a text file: one of NumPy's arrays.
 
     Args:

@@ -37,7 +37,7 @@ _Made = TypeVar("_Made")
 
 
 def apply_along_axis(
-    func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any
+    func1d: Callable[..., ArrayLike], axis: int, arr: ArrayLike, *args: object, **kwargs: object
 ) -> NDArray:
     """``func1d(vector, *args, **kwargs)`` for each vector along an axis, which its results replace.
 
@@ -74,7 +74,9 @@ def apply_along_axis(
     return permute_dims(out, axes[:axis] + axes[own:] + axes[axis:own])
 
 
-def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence[int]) -> NDArray:
+def apply_over_axes(
+    func: Callable[..., NDArray], a: ArrayLike, axes: int | Sequence[int]
+) -> NDArray:
     """``func(array, axis)`` over one axis after the other; the axes stay, with length one.
 
     Args:
@@ -150,7 +152,7 @@ class vectorize:
 
     def __init__(
         self,
-        pyfunc: Callable[..., Any] = _OPEN,
+        pyfunc: Callable[..., object] = _OPEN,
         otypes: str | Iterable[DTypeLike] | None = None,
         doc: str | None = None,
         excluded: Iterable[int | str] | None = None,
@@ -164,7 +166,7 @@ class vectorize:
         self._open = pyfunc is _OPEN
         self.__doc__ = self._numpy.__doc__
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         if self._open:
             self._numpy(*args, **kwargs)
             self._open, self.__doc__ = False, self._numpy.__doc__
@@ -220,9 +222,9 @@ class vectorize:
 def piecewise(
     x: ArrayLike,
     condlist: ArrayLike,
-    funclist: Sequence[Callable[..., Any] | ArrayLike],
-    *args: Any,
-    **kw: Any,
+    funclist: Sequence[Callable[..., ArrayLike] | ArrayLike],
+    *args: object,
+    **kw: object,
 ) -> NDArray:
     """At each place the value of that function (or the number) whose condition is true there.
 
@@ -275,7 +277,7 @@ def fromfunction(
     *,
     dtype: DTypeLike = float,
     like: object = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> _Made:
     """``function(i, j, ...)``, called once with the index along each axis at each place.
 

@@ -459,7 +459,9 @@ def triu_indices_from(arr: Array, k: int = 0) -> tuple[NDArray, NDArray]:
     return _triangle("triu_indices", arr.shape[-2], k, arr.shape[-1], device_of(arr))
 
 
-def mask_indices(n: int, mask_func: Callable[..., Any], k: ArrayLike = 0) -> tuple[NDArray, ...]:
+def mask_indices(
+    n: int, mask_func: Callable[..., ArrayLike], k: ArrayLike = 0
+) -> tuple[NDArray, ...]:
     """The indices of an ``n`` x ``n`` matrix that ``mask_func(matrix, k)`` doesn't make zero.
 
     Waits for what that function makes of ones: how many there are depends on it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["nditer", "nested_iters"]
 
 
-def nditer(op: ArrayLike | Sequence[ArrayLike | None], *args: Any, **kwargs: Any) -> np.nditer:
+def nditer(
+    op: ArrayLike | Sequence[ArrayLike | None], *args: object, **kwargs: object
+) -> np.nditer:
     """NumPy's iterator over one array or several together; arguments as ``numpy.nditer``.
 
     It reads and, with ``op_flags=["readwrite"]``, writes the memory of the arrays itself. Waits for
@@ -40,14 +42,15 @@ def nditer(op: ArrayLike | Sequence[ArrayLike | None], *args: Any, **kwargs: Any
     >>> x.asnumpy()
     array([0, 2, 4])
     """
-    return np.nditer(_lent(op, "nditer()"), *args, **kwargs)
+    iterator: Callable[..., np.nditer] = np.nditer
+    return iterator(_lent(op, "nditer()"), *args, **kwargs)
 
 
 def nested_iters(
     op: ArrayLike | Sequence[ArrayLike | None],
     axes: Sequence[Sequence[int]],
-    *args: Any,
-    **kwargs: Any,
+    *args: object,
+    **kwargs: object,
 ) -> tuple[np.nditer, ...]:
     """NumPy's iterators nested in each other, over groups of axes. Waits, as :func:`nditer`.
 
@@ -64,7 +67,8 @@ def nested_iters(
     >>> [[int(v) for v in inner] for _ in outer]
     [[0, 1], [2, 3]]
     """
-    return np.nested_iters(_lent(op, "nested_iters()"), axes, *args, **kwargs)
+    nested: Callable[..., tuple[np.nditer, ...]] = np.nested_iters
+    return nested(_lent(op, "nested_iters()"), axes, *args, **kwargs)
 
 
 def _lent(op: Any, what: str) -> Any:

@@ -53,7 +53,7 @@ _OPTIONS = {
 
 
 def pad(
-    array: ArrayLike, pad_width: PadWidth, mode: PadMode = "constant", **kwargs: Any
+    array: ArrayLike, pad_width: PadWidth, mode: PadMode = "constant", **kwargs: object
 ) -> NDArray:
     """An array with ``pad_width`` more places before and after each axis, filled as ``mode`` says.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, SupportsInt, overload
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class poly1d(np.poly1d, metaclass=_OneOfThem):
                 given = atleast_1d(given)
         super().__init__(given, r, variable)
 
-    def deriv(self, m: Any = 1) -> poly1d:
+    def deriv(self, m: SupportsInt | SupportsIndex = 1) -> poly1d:
         """The derivative.
 
         Args:
@@ -94,7 +94,7 @@ class poly1d(np.poly1d, metaclass=_OneOfThem):
         derived: poly1d = _ours(super().deriv(m))
         return derived
 
-    def integ(self, m: Any = 1, k: Any = 0) -> poly1d:
+    def integ(self, m: SupportsInt | SupportsIndex = 1, k: ArrayLike | None = 0) -> poly1d:
         """The integral.
 
         Args:
@@ -107,7 +107,8 @@ class poly1d(np.poly1d, metaclass=_OneOfThem):
         >>> la.poly1d([2, 2]).integ(k=3)
         poly1d([1., 2., 3.])
         """
-        integrated: poly1d = _ours(super().integ(m, k))
+        constants: Any = k
+        integrated: poly1d = _ours(super().integ(m, constants))
         return integrated
 
 

@@ -38,7 +38,7 @@ class NumpyVersion(np.lib.NumpyVersion):
     True
     """
 
-    def __init__(self, vstring: Any) -> None:
+    def __init__(self, vstring: str) -> None:
         own = vstring == __version__
         super().__init__(np.__version__ if own else vstring)
 

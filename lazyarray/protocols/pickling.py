@@ -154,7 +154,7 @@ on_buffer.__module__, on_buffer.__qualname__ = "lazyarray", "_on_buffer"
 _Last.__module__ = "lazyarray"
 
 
-def to_json(o: ArrayLike) -> Any:
+def to_json(o: ArrayLike) -> object:
     """``json.dumps(..., default=la.to_json)``: arrays as nested lists, their scalars as numbers.
 
     NumPy's, too. Waits for the values.

@@ -21,8 +21,14 @@ from lazyarray.ops import _rows
 from lazyarray.random._draws import Drawn, Method, Source, many, parameters_of
 
 if TYPE_CHECKING:
+    from threading import Lock
+
+    from typing_extensions import CapsuleType
+
     from lazyarray._ndarray import NDArray
     from lazyarray.engine import Device, Var
+
+    Numpys = np.random.Generator | np.random.RandomState
 
 Size = int | Sequence[int] | None
 Draw = Callable[[Any, np.ndarray, list[np.ndarray]], None]  # of (generator, output, inputs)
@@ -220,12 +226,12 @@ class Stream(Drawn):
     fails poisons its own result only.
     """
 
-    def __init__(self, generator: Any, device: Device, judge: Any) -> None:
+    def __init__(self, generator: Numpys, device: Device, judge: Numpys) -> None:
         self._hold(Source(generator), _share.resource(device), device)
         # What is drawn from it is thrown away: it raises, at the call, what is wrong with a draw.
-        self._judge = judge
+        self._judge: Any = judge
 
-    def _bits(self) -> Any:
+    def _bits(self) -> np.random.BitGenerator:
         return self._source.now().bit_generator
 
     def _seeded(self, seed: Any) -> Self:
@@ -237,10 +243,10 @@ class Stream(Drawn):
         kind = type(self._bits()).__name__
         return f"<lazyarray {type(self).__name__}({kind}) on {self._device!r}>"
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Self:
         return deepcopy(self)  # two streams on one state would not know of each other's draws
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         self._resource.wait_to_write()
         return _rebuilt, (type(self), self._source.now(), self._device)
 
@@ -275,7 +281,7 @@ class Stream(Drawn):
         return found
 
     @property
-    def capsule(self) -> Any:
+    def capsule(self) -> CapsuleType:
         """As a bit generator's: so ``numpy.random.default_rng(rng)`` draws from the same stream.
 
         Waits for the draws so far.
@@ -289,7 +295,7 @@ class Stream(Drawn):
         return self._bits().capsule
 
     @property
-    def lock(self) -> Any:
+    def lock(self) -> Lock:
         """The bit generator's lock: whoever draws from it holds it."""
         return self._bits().lock
 
