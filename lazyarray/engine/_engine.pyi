@@ -3,9 +3,11 @@ import enum
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 import numpy as np
+
+from lazyarray._ndarray import NDArray
 
 class FnProperty(enum.IntEnum):
     NORMAL = 0
@@ -72,11 +74,22 @@ class Var:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+class _Record(TypedDict):
+    name: str
+    seq: int
+    queued: int
+    ready: int
+    start: int
+    end: int
+    worker: int
+    skipped: bool
+    device: tuple[int, int]
+
 class RunContext:
     @property
     def ctx(self) -> Device: ...
-    def numpy(self, x: Any) -> np.ndarray: ...
-    def cupy(self, x: Any) -> Any: ...
+    def numpy(self, x: NDArray) -> np.ndarray: ...
+    def cupy(self, x: NDArray) -> Any: ...  # CuPy has no types
 
 class OnComplete:
     def __call__(self, error: BaseException | None = None) -> None: ...
@@ -137,7 +150,7 @@ class Engine:
     def cores(self, n: int) -> None: ...
     def stats(self) -> dict[str, int]: ...
     def trace_start(self) -> None: ...
-    def trace_stop(self) -> list[dict[str, Any]]: ...
+    def trace_stop(self) -> list[_Record]: ...
 
 class NaiveEngine(Engine): ...
 class ThreadedEnginePooled(Engine): ...
