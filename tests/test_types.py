@@ -142,6 +142,10 @@ np.ones(3).summ()
 np.linspace(0)
 np.pad(np.ones(3), 1, "edges")
 np.fromregex("file.txt", 3, "f8")
+np.distributed.allreduce([np.ones(3)], out=np.ones(3))
+np.sym.var("x").simple_bind(x="wide")
+np.sym.var("x").bind(np.cpu(), 3)
+np.memmap("file.bin", mode="x")
 """
 
 
@@ -186,9 +190,10 @@ def test_a_program_passes_strict_pyright(tmp_path):
 def test_mistakes_are_seen(tmp_path):
     found = errors(tmp_path, MISTAKE)
     found = [line for line in found if "error:" in line]
-    assert len(found) == 5, found
+    assert len(found) == 9, found
     assert "concatenat" in found[0] and "summ" in found[1] and "linspace" in found[2]
-    assert "edges" in found[3] and "fromregex" in found[4]
+    assert "edges" in found[3] and "fromregex" in found[4] and "allreduce" in found[5]
+    assert "simple_bind" in found[6] and "bind" in found[7] and "memmap" in found[8]
 
 
 def test_annotations_and_compiled_methods(tmp_path):

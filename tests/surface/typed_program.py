@@ -1,6 +1,8 @@
 """A program as users write it, for strict type checkers (tests/test_types.py), which also runs."""
 
+import ctypes
 import io
+import json
 from collections.abc import Iterator
 from typing import assert_type
 
@@ -104,6 +106,61 @@ la.save(file, {"w": w, "hidden": hidden})
 host = predicted.asnumpy()
 text = f"{history[-1]:.3f} {size.item():.3f} {predicted.shape} {predicted.dtype}"
 graph = la.trace(predict, x, w)
+
+
+# Graphs of symbols, and their executors.
+data, weight = la.sym.var("data", shape=(None, d)), la.sym.Variable("weight")
+net = la.sym.nn.linear(data, weight, name="fc", attr={"lr_mult": "2"})
+cost = ((2 * net - 1.0) ** 2).mean() + la.sym.exp(-net).mean()
+shapes, dtypes = net.infer_shape(data=(8, d), weight=(2, d)), net.infer_type(data="float32")
+partial = net.infer_shape_partial(data=(0, d))
+exe = net.simple_bind(la.cpu(), grad_req="write", data=(8, d), weight=(2, d))
+forward = exe.forward(is_train=True, data=x[:8])[0]
+exe.backward(la.ones((8, 2)))
+wgrad = exe.grad_dict["weight"]
+bound = cost.bind(la.cpu(), {"data": x[:8], "weight": la.ones((2, d))}, grad_req="null")
+evaluated = cost.eval(data=x[:8], weight=la.ones((2, d)))[0]
+summary = graph.summary() + net.graph.todot()
+
+
+# An op with a gradient of its own, functions that take functions, other libraries' interfaces.
+class Clipped(la.autograd.Function):
+    def forward(self, x: NDArray, low: float) -> NDArray:
+        self.save_for_backward(x > low)
+        return la.maximum(x, low)
+
+    def backward(self, dy: NDArray) -> tuple[NDArray, None]:
+        return dy * self.saved_tensors[0], None
+
+
+w.attach_grad()
+with la.autograd.record():
+    lowest = la.sum(Clipped()(w, 0.5))
+lowest.backward()
+mirrored = la.apply_along_axis(lambda v: v[::-1], 1, mixed)
+pieces = la.piecewise(grid, [grid < 0, grid >= 0], [lambda v: -v, 1.0])
+padded = la.pad(grid, 2, "constant", constant_values=3)
+lower = la.mask_indices(3, la.tril)[0]
+spread = la.var(grid, correction=1) + grid.std(correction=1)
+fill = ctypes.CDLL(None).memset
+fill.argtypes = [la.ctypeslib.ndpointer("f8"), ctypes.c_int, ctypes.c_size_t]
+written = json.dumps({"grid": grid[:3]}, default=la.to_json)
+
+# Several processes, of which this is the only one.
+la.distributed.init()
+world = la.distributed.world()
+reduced = la.distributed.allreduce(grid, "mean")
+several = la.distributed.allreduce([grid, noise], "mean")
+sent = world.broadcast(grid, out=grid)
+everyone = world.exchange({"batch": 32})
+parallel = la.distributed.DataParallel(adam)
+state = parallel.state_dict()
+parallel.load_state_dict(state)
+stored = la.distributed.save(io.BytesIO(), state)
+kv = la.kvstore.create("local")
+kv.set_optimizer(la.nn.SGD, lr=0.5)
+kv.init("w", w)
+kv.pushpull("w", la.ones(w.shape), out=w)
 la.waitall()
 
 # No result is Any.
@@ -146,3 +203,23 @@ assert_type(slope, NDArray)
 assert_type(predicted, NDArray)
 assert_type(graph, la.Graph)
 assert_type(rng, la.random.Generator)
+assert_type(forward, NDArray)
+assert_type(wgrad, NDArray | None)
+assert_type(evaluated, NDArray)
+assert_type(lowest, NDArray)
+assert_type(mirrored, NDArray)
+assert_type(pieces, NDArray)
+assert_type(padded, NDArray)
+assert_type(lower, NDArray)
+assert_type(spread, NDArray)
+assert_type(reduced, NDArray)
+assert_type(sent, NDArray)
+assert_type(several, list[NDArray])
+assert_type(everyone, list[dict[str, int]])
+assert_type(state, dict[str, NDArray | float])
+assert_type(net, la.Symbol)
+assert_type(cost, la.Symbol)
+assert_type(shapes[0], list[tuple[int, ...]])
+assert_type(partial[0], list[tuple[int, ...] | None])
+assert_type(exe, la.Executor)
+assert_type(bound, la.Executor)
