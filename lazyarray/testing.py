@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import testing as _testing
 
@@ -38,10 +38,15 @@ def _of_values(function: Callable[..., Any]) -> Callable[..., Any]:
 _CALLERS = ("assert_raises", "assert_warns", "assert_no_")  # their arguments are a call's
 
 
-def __getattr__(name: str) -> Any:
-    found = getattr(_testing, name)
-    compares = name.startswith("assert_") and not name.startswith(_CALLERS)
-    return _of_values(found) if compares else found
+if TYPE_CHECKING:
+    from numpy.testing import *  # noqa: F403
+    from numpy.testing import __all__ as __all__
+else:
+
+    def __getattr__(name: str) -> Any:
+        found = getattr(_testing, name)
+        compares = name.startswith("assert_") and not name.startswith(_CALLERS)
+        return _of_values(found) if compares else found
 
 
 def __dir__() -> list[str]:

@@ -143,11 +143,11 @@ class vectorize:
     array([1, 1, 2])
     """
 
-    pyfunc = _of_numpys("pyfunc")
-    otypes = _of_numpys("otypes")
-    excluded = _of_numpys("excluded")
-    cache = _of_numpys("cache")
-    signature = _of_numpys("signature")
+    pyfunc: Callable[..., object] = _of_numpys("pyfunc")
+    otypes: str | None = _of_numpys("otypes")
+    excluded: set[int | str] = _of_numpys("excluded")
+    cache: bool = _of_numpys("cache")
+    signature: str | None = _of_numpys("signature")
     __name__ = _of_numpys("__name__")
 
     def __init__(
@@ -210,7 +210,7 @@ class vectorize:
             for out, value in zip(outs, found if len(outs) > 1 else [found], strict=True):
                 out[...] = value
 
-        targets = [(shape, np.dtype(t)) for t in self.otypes]
+        targets = [(shape, np.dtype(t)) for t in self.otypes or ""]
         cost = 1e4 + 300.0 * math.prod(shape)
         made = call("vectorize", UsersOwn(run), lazy, targets, device=device, cost=cost)
         return tuple(made) if len(made) > 1 else made[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -10,24 +10,39 @@ from lazyarray._docstrings import told_as
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.lib.hosted import to_lazy
 
+if TYPE_CHECKING:
+    from numpy.polynomial._polybase import ABCPolyBase as _Base
+
+    from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
+
+    _P = TypeVar("_P", bound=_Base)
+else:
+    _Base = object
+
 __all__ = ["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial"]
 
 
-class _Series:
+class _Series(_Base):
     """Coefficients, domain and window are small, and NumPy arrays; the rest is lazyarrays.
 
     Lazyarrays given as coefficients, or to ``fit``, are waited for.
     """
 
+    # NumPy's give its arrays.
+    @overload  # type: ignore[override]
+    def __call__(self, arg: _P) -> _P: ...
+    @overload
+    def __call__(self, arg: ArrayLike) -> NDArray: ...
     def __call__(self, arg: Any) -> Any:
         """The values at ``arg``, recorded like any op."""
         me: Any = self
         if isinstance(arg, Tensor):
             off, scl = me.mapparms()
             return me._val(off + scl * arg, me.coef)
-        return to_lazy(super().__call__(arg))  # type: ignore[misc]
+        return to_lazy(super().__call__(arg))
 
-    def roots(self) -> Any:
+    def roots(self) -> NDArray:  # type: ignore[override]
         """Where the series is zero.
 
         Returns: an array of shape ``(degree,)``, sorted; complex where some are.
@@ -37,9 +52,9 @@ class _Series:
         >>> la.polynomial.Polynomial([-4, 0, 1]).roots().asnumpy()
         array([-2.,  2.])
         """
-        return to_lazy(super().roots())  # type: ignore[misc]
+        return to_lazy(super().roots())
 
-    def linspace(self, *args: Any, **kwargs: Any) -> Any:
+    def linspace(self, *args: Any, **kwargs: Any) -> tuple[NDArray, NDArray]:  # type: ignore[override]
         """Points of the domain, evenly spaced, and the series there.
 
         Args:
@@ -53,7 +68,7 @@ class _Series:
         >>> x.asnumpy(), y.asnumpy()
         (array([-1.,  0.,  1.]), array([-2.,  0.,  2.]))
         """
-        return to_lazy(super().linspace(*args, **kwargs))  # type: ignore[misc]
+        return to_lazy(super().linspace(*args, **kwargs))
 
 
 class Polynomial(_Series, np.polynomial.Polynomial):
