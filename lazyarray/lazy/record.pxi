@@ -315,6 +315,8 @@ cdef int emit(Instr* instr) except -1:
                 raise
         if caught:
             _raise_here(here, nout, healthy)
+        elif naive:
+            _give_naive()
     finally:
         for k in range(nout if heals else 0):
             here[k].unref()
@@ -447,6 +449,16 @@ cdef int _end_inline(Instr* instr) except -1:
     graveyard().sweep()
     raise_error(failure)
     if caught and _recorder.executor.runtime.any_warning.load():
+        give_warnings()
+    elif _recorder.engine().policy() == NAIVE:
+        _give_naive()
+    return 0
+
+
+cdef int _give_naive() except -1:
+    """Each line has run when it returns: its warnings don't wait for a line that asks for values."""
+    if _recorder.executor.runtime.any_warning.load() and not bulk_is_explicit() \
+            and _recorder.engine().current() is NULL:
         give_warnings()
     return 0
 

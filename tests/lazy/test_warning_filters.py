@@ -1,5 +1,6 @@
 """The filters of ``warnings`` are those of the line that recorded an op, as ``np.errstate`` is."""
 
+import os
 import subprocess
 import sys
 import warnings
@@ -213,3 +214,31 @@ def test_code_that_is_no_modules_warns_once_a_line(tmp_path):
     )
     assert ran.returncode == 0
     assert ran.stderr.count("RuntimeWarning: divide by zero") == 1
+
+
+def test_the_naive_engine_warns_in_the_line_itself():
+    code = """if True:
+        import warnings
+        import numpy as np
+        import lazyarray as la
+
+        warnings.simplefilter("always")
+        shown = []
+        warnings.showwarning = lambda message, *rest: shown.append(str(message))
+        for n in (3, 20_000):
+            x = la.arange(float(n))
+            y = la.log(-x - 1)
+            assert shown == ["invalid value encountered in log"], (n, shown)
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                z = la.ones(n) / (x * 0)
+                assert [str(w.message) for w in seen] == ["divide by zero encountered in divide"], n
+            told = []
+            with np.errstate(over="call", call=lambda *what: told.append(what)):
+                z = la.exp(x + 1e9)
+                assert told == [("overflow", 2)], (n, told)
+            shown.clear()
+    """
+    env = {**os.environ, "LAZYARRAY_ENGINE_TYPE": "NaiveEngine"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
