@@ -17,6 +17,7 @@ __all__: list[str] = []
 WHAT = "a call of another library"
 _LENT_TO = f"?{WHAT}"
 _FEW = 64  # elements of a list that is looked into for lists
+_DEEP = 4  # dicts in dicts
 
 OPERATORS = [*REFLECTED, *[name for name, row in METHODS.items() if row.ufunc.nin == 2]]
 
@@ -67,8 +68,11 @@ def _values(x: Any) -> Any:
     return x._fetched(WHAT)
 
 
-def host(o: Any, of: Callable[[Any], Any] = _values) -> Any:
-    """``o``, or the values of an NDArray: NumPy's; also in a list, a tuple, a dict, a slice."""
+def host(o: Any, of: Callable[[Any], Any] = _values, deep: int = _DEEP) -> Any:
+    """``o``, or the values of an NDArray: NumPy's; also in a list, a tuple, a dict, a slice.
+
+    Dicts may hold themselves: they are looked into ``deep`` levels down.
+    """
     if isinstance(o, Tensor):
         x: Any = o
         return of(x) if x.ndim else x._number(WHAT)
@@ -76,14 +80,14 @@ def host(o: Any, of: Callable[[Any], Any] = _values) -> Any:
     if kind is slice:
         return slice(host(o.start), host(o.stop), host(o.step))
     if kind is dict:
-        found = any(isinstance(v, Tensor) or type(v) is list for v in o.values())
-        return {key: host(v, of) for key, v in o.items()} if found else o
+        taken = {key: host(v, of, deep - 1) for key, v in o.items()} if deep else o
+        return o if all(taken[key] is v for key, v in o.items()) else taken
     if kind is list or kind is tuple:
         kinds = {*map(type, o)}  # by their types, as there may be a million
         if any(issubclass(t, (Tensor, slice)) for t in kinds) or (
             len(o) <= _FEW and kinds & {list, tuple, dict}
         ):
-            found = [host(v, of) for v in o]
+            found = [host(v, of, deep) for v in o]
             return o if all(a is b for a, b in zip(found, o, strict=True)) else kind(found)
     return o
 

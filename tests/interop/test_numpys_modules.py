@@ -53,6 +53,7 @@ def test_assertions():
         testing.assert_almost_equal(x, same)
         testing.assert_array_max_ulp(x, np.asarray(same))
     testing.assert_equal({"a": [x, 1]}, {"a": [x + 0, 1]})
+    testing.assert_equal({"a": {"b": x, "c": (x, 1)}}, {"a": {"b": [1.0, 2.0], "c": (x + 0, 1)}})
     with pytest.raises(AssertionError):
         testing.assert_equal(x, [1.0, 3.0])
     with pytest.raises(AssertionError):
