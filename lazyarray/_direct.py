@@ -114,6 +114,7 @@ _BARE: dict[str, Any] = {
 # What is called in the place of NumPy's functions, with the same arguments.
 _OURS: dict[str, Any] = {
     "argwhere": _rows.argwhere,
+    "bincount": _rows.bincount,
     "digitize": _rows.digitize,
     "flatnonzero": _rows.flatnonzero,
     "interp": _rows.interp,

@@ -356,6 +356,7 @@ def histogram2d(
 
 
 _FEW = 8192  # elements: to look at them first costs more than to copy them
+_MOST = np.iinfo(np.intp).max
 
 
 def _counted(places: Any, minlength: int) -> np.ndarray:
@@ -363,9 +364,9 @@ def _counted(places: Any, minlength: int) -> np.ndarray:
     if type(places) is np.ndarray and places.size > _FEW and places.ndim == 1:
         if places.dtype == np.intp and type(minlength) is int and minlength >= 0:
             least, most = places.min(), int(places.max())
-            if least >= 0:
+            if least >= 0 and most < _MOST:
                 return _rows.of_each(places, 0, max(most + 1, minlength))
-    return np.bincount(places, minlength=minlength)
+    return _rows.bincount(places, minlength=minlength)
 
 
 def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0) -> NDArray:
@@ -388,7 +389,7 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
     on_host = places.device.device_type == "cpu"
     if w and on_host and places.size > _FEW and not is_recording():  # both read where they are
         read = [_share.export(o, "?bincount()") for o in (places, *w)]
-        return array(np.bincount(read[0], read[1], minlength), None, places.device)
+        return array(_rows.bincount(read[0], read[1], minlength), None, places.device)
     if not w or places.size <= _FEW or places.ndim != 1:
         # A list goes to NumPy as it is: an empty one is a vector of integers there.
         if isinstance(x, (list, tuple, range)):
@@ -410,6 +411,8 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
         least, most = values(stack([places.min(), places.max()]), "bincount()")
         if least < 0:
             np.bincount([-1])
+        if most == _MOST:
+            _rows.bincount([most])
         length = max(length, int(most) + 1)
     if w[0].shape != places.shape:
         raise ValueError("The weights and list don't have the same length.")

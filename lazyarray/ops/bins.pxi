@@ -84,3 +84,12 @@ def of_each(cnp.ndarray x not None, int64_t low, npy_intp length):
     with nogil:
         count_integers(data, n, low, length, to)
     return found
+
+
+def bincount(x, weights=None, minlength=0):
+    """``numpy.bincount``, which writes past its memory where the largest integer that there is is among those given."""
+    cdef cnp.ndarray given = np.asarray(x)
+    if cnp.PyArray_TYPE(given) == cnp.NPY_LONG and cnp.PyArray_NDIM(given) == 1 and cnp.PyArray_SIZE(given) \
+            and given.max() == PY_SSIZE_T_MAX:
+        raise ValueError("array is too big: no length is beyond the largest integer")
+    return np.bincount(x, weights, minlength)

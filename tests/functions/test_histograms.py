@@ -113,6 +113,20 @@ def test_histogram2d(bins):
         same(la.histogram2d(x, y, la.array(bins)), np.histogram2d(x, y, bins), False)
 
 
+@pytest.mark.parametrize("n", [2, 300, 9000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bincount_of_the_largest_integer(n, weighted):
+    """NumPy 2.4 counts it beyond its memory: the length, one more, is negative there."""
+    x = np.zeros(n, np.intp)
+    x[1] = np.iinfo(np.intp).max
+    weights = [np.ones(n)] if weighted else []
+    for given in (la.array(x), x.tolist()):
+        with pytest.raises(ValueError, match="array is too big"):
+            la.bincount(given, *weights)
+        with pytest.raises(ValueError, match="array is too big"):
+            la.bincount(given, *map(la.array, weights), minlength=3)
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_bincount():
     for x in (INTS[0, 0], [3, 1, 1], [], (), range(0), range(3), np.zeros(0, int), [-1], INTS, 3,
