@@ -116,4 +116,21 @@ bool weigh_bins(const char* data, npy_intp n, const char* limits, npy_intp bins,
   return true;
 }
 
+// The smallest and the largest of at least one number.
+inline void least_and_most(const int64_t* x, npy_intp n, int64_t* least, int64_t* most) {
+  int64_t low = x[0], high = x[0];
+  for (npy_intp i = 1; i < n; ++i) {
+    low = std::min(low, x[i]);
+    high = std::max(high, x[i]);
+  }
+  *least = low;
+  *most = high;
+}
+
+// As numpy.bincount adds up; what is no place of `length`, which another thread may have written, is left out.
+inline void weigh_integers(const int64_t* x, npy_intp n, const double* weights, npy_intp length, double* sums) {
+  for (npy_intp i = 0; i < n; ++i)
+    if (static_cast<uint64_t>(x[i]) < static_cast<uint64_t>(length)) sums[x[i]] += weights[i];
+}
+
 }  // namespace lazyarray

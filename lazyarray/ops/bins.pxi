@@ -5,6 +5,8 @@ cdef extern from "ops/bins.h" namespace "lazyarray" nogil:
     bint count_bins[T, E](const char*, npy_intp, const char*, npy_intp, npy_intp*)
     bint count_between[T, E](const char*, npy_intp, const char*, npy_intp, npy_intp*)
     void count_integers(const int64_t*, npy_intp, int64_t, npy_intp, npy_intp*) except +
+    void least_and_most(const int64_t*, npy_intp, int64_t*, int64_t*)
+    void weigh_integers(const int64_t*, npy_intp, const double*, npy_intp, double*)
     npy_intp last_not_above[E](const E*, npy_intp, E)
     bint weigh_bins[T, E](const char*, npy_intp, const char*, npy_intp, const double*, double*, double*)
 
@@ -77,7 +79,7 @@ def between(cnp.ndarray x not None, cnp.ndarray edges not None):
 
 def of_each(cnp.ndarray x not None, int64_t low, npy_intp length):
     """How often each of ``length`` integers from ``low`` on is among those of ``x``, which are of int64."""
-    cdef cnp.ndarray v = np.ascontiguousarray(x), found = np.zeros(length, np.intp)
+    cdef cnp.ndarray v = cnp.PyArray_GETCONTIGUOUS(x), found = cnp.PyArray_ZEROS(1, &length, cnp.NPY_INTP, 0)
     cdef const int64_t* data = <const int64_t*>cnp.PyArray_DATA(v)
     cdef npy_intp n = cnp.PyArray_SIZE(v)
     cdef npy_intp* to = <npy_intp*>cnp.PyArray_DATA(found)
@@ -86,10 +88,38 @@ def of_each(cnp.ndarray x not None, int64_t low, npy_intp length):
     return found
 
 
+cdef bint is_row_of(object o, int kind, npy_intp size):
+    """Whether ``o`` is a vector of NumPy's of that dtype and length (-1: any but 0) whose elements lie in a row."""
+    if not cnp.PyArray_CheckExact(o):
+        return False
+    cdef cnp.ndarray a = o
+    return cnp.PyArray_TYPE(a) == kind and cnp.PyArray_NDIM(a) == 1 and cnp.PyArray_ISCARRAY_RO(a) \
+        and (cnp.PyArray_SIZE(a) == size or size < 0 and cnp.PyArray_SIZE(a) > 0)
+
+
 def bincount(x, weights=None, minlength=0):
     """``numpy.bincount``, which writes past its memory where the largest integer that there is is among those given."""
-    cdef cnp.ndarray given = np.asarray(x)
-    if cnp.PyArray_TYPE(given) == cnp.NPY_LONG and cnp.PyArray_NDIM(given) == 1 and cnp.PyArray_SIZE(given) \
-            and given.max() == PY_SSIZE_T_MAX:
+    given = x if cnp.PyArray_Check(x) else cnp.PyArray_FROM_O(x)
+    if cnp.PyArray_TYPE(<cnp.ndarray>given) == cnp.NPY_LONG and cnp.PyArray_NDIM(<cnp.ndarray>given) == 1:
+        given = cnp.PyArray_GETCONTIGUOUS(<cnp.ndarray>given)
+    if not is_row_of(given, cnp.NPY_LONG, -1):
+        return np.bincount(x, weights, minlength)
+    cdef npy_intp n = cnp.PyArray_SIZE(<cnp.ndarray>given), length = 0
+    cdef const int64_t* places = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>given)
+    cdef int64_t least, most
+    with nogil:
+        least_and_most(places, n, &least, &most)
+    if most == PY_SSIZE_T_MAX:
         raise ValueError("array is too big: no length is beyond the largest integer")
-    return np.bincount(x, weights, minlength)
+    if least < 0 or type(minlength) is not int or not 0 <= minlength < PY_SSIZE_T_MAX \
+            or not (weights is None or is_row_of(weights, cnp.NPY_DOUBLE, n)):
+        return np.bincount(given, weights, minlength)
+    length = max(most + 1, <npy_intp>minlength)
+    if weights is None:
+        return of_each(given, 0, length)
+    cdef cnp.ndarray sums = cnp.PyArray_ZEROS(1, &length, cnp.NPY_DOUBLE, 0)
+    cdef const double* each = <const double*>cnp.PyArray_DATA(<cnp.ndarray>weights)
+    cdef double* to = <double*>cnp.PyArray_DATA(sums)
+    with nogil:
+        weigh_integers(places, n, each, length, to)
+    return sums
