@@ -95,7 +95,9 @@ def same(got, want, strides=True):
     assert isinstance(got, la.NDArray)
     assert got.shape == want.shape
     assert got.dtype == want.dtype
-    np.testing.assert_array_equal(got.asnumpy(), want)
+    values = got.asnumpy()
+    if values.tobytes() != want.tobytes():  # NumPy's comparison takes 50 us
+        np.testing.assert_array_equal(values, want)
     if strides:
         assert steps(got) == steps(want)
 
