@@ -359,16 +359,6 @@ _FEW = 8192  # elements: to look at them first costs more than to copy them
 _MOST = np.iinfo(np.intp).max
 
 
-def _counted(places: Any, minlength: int) -> np.ndarray:
-    """``np.bincount``, in less time for many integers of one dtype."""
-    if type(places) is np.ndarray and places.size > _FEW and places.ndim == 1:
-        if places.dtype == np.intp and type(minlength) is int and minlength >= 0:
-            least, most = places.min(), int(places.max())
-            if least >= 0 and most < _MOST:
-                return _rows.of_each(places, 0, max(most + 1, minlength))
-    return _rows.bincount(places, minlength=minlength)
-
-
 def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0) -> NDArray:
     """How often each of 0, 1, ... occurs in a vector, or the sums of the ``weights`` of each.
 
@@ -398,7 +388,7 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
             given = _share.export(places, "?bincount()")  # many are not copied to be looked at
         else:
             given = values(places, "bincount()")
-        counts = _counted(given, minlength)
+        counts = _rows.bincount(given, minlength=minlength)
         del given
         if not w:
             return array(counts, None, places.device)

@@ -412,7 +412,8 @@ cdef npy_intp place_in(Tensor x, double at, int64_t whole, bint right) noexcept:
 cdef object quick_bincount(PyObject** args, Py_ssize_t n):
     """``bincount(x, weights, minlength)``: how often each integer is there, of a small vector of them; or sums of doubles."""
     cdef Tensor x = first_array(args) if 1 <= n <= 3 else None, counts, weights = None
-    cdef npy_intp i, size, most = -1, length = 0
+    cdef npy_intp size, length = 0
+    cdef int64_t least = 0, most = -1
     cdef int64_t* p
     if x is None or x.v.layout.ndim != 1 or x.v.dtype != D_IL or not is_ready(x) \
             or not (x.v.device() == cpu0()) \
@@ -425,22 +426,20 @@ cdef object quick_bincount(PyObject** args, Py_ssize_t n):
             return None
     size = x.v.layout.size()
     p = <int64_t*>(x.v.elements())
-    for i in range(size):
-        if p[i] < 0 or p[i] > _DIRECT_LENGTH:
-            return None
-        most = max(most, p[i])
-    most = max(most + 1, length)
-    counts = small_array(D_IL if weights is None else D_F8, 1, &most)
+    if size:
+        least_and_most(p, size, &least, &most)
+    if least < 0 or most > _DIRECT_LENGTH:
+        return None
+    length = max(most + 1, length)
+    counts = small_array(D_IL if weights is None else D_F8, 1, &length)
     if counts is None or not seen_as_wait("bincount()"):
         return None
-    memset(counts.v.chunk.data, 0, most * 8)
+    memset(counts.v.chunk.data, 0, length * 8)
     if weights is not None:
-        for i in range(size):
-            (<double*>counts.v.chunk.data)[p[i]] += (<double*>weights.v.elements())[i]
+        weigh_integers(p, size, <double*>weights.v.elements(), length, <double*>counts.v.chunk.data)
         take_flags(False)  # of which NumPy tells nothing
     else:
-        for i in range(size):
-            (<int64_t*>counts.v.chunk.data)[p[i]] += 1
+        count_integers(p, size, 0, length, <npy_intp*>counts.v.chunk.data)
     return written(counts)
 
 

@@ -159,7 +159,7 @@ def _usual(func: Callable[..., Any]) -> tuple[Callable[..., Any], int] | None:
 
     None where a call has more to it: what it changes, or whose ``like`` an array is.
     """
-    if isinstance(func, (Public, Row)) or func in hosts.CHANGES or func.__name__ == "at":
+    if isinstance(func, (Public, Row)) or func in hosts.CHANGES:
         return None
     mine = _stand_in(func)
     if mine is None or mine is func or _takes_like(mine):
