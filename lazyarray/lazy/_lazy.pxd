@@ -426,6 +426,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         FlushPolicy policy
         TilePolicy tiles
         uint64_t recorded, inlined
+        void made_kernel()
         int64_t max_pending_bytes, max_pending_ops
         CEngine* engine()
         ChunkStore* store()

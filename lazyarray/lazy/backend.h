@@ -44,8 +44,8 @@ class Backend {
   virtual int64_t most_pending(const Device&) const { return 0; }
   // What the instruction costs here; its maker took a core of the host's for granted.
   virtual void price(Instr& in) const = 0;
-  // The plan of a stage whose chunks' `temporary` is set. Under Recorder::push_mu_.
-  virtual std::shared_ptr<const FusedPlan> plan(const Stage& stage) = 0;
+  // The plan of a stage whose chunks' `temporary` is set; `often`: it will run again and again. Under Recorder::push_mu_.
+  virtual std::shared_ptr<const FusedPlan> plan(const Stage& stage, bool often) = 0;
   // What was planned is about to run so many times. Any thread, not under Recorder::push_mu_.
   virtual void expect(const FusedPlan&, double) {}
   // A figure of the policies was changed. Under Recorder::push_mu_.

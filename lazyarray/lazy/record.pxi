@@ -7,6 +7,7 @@ cdef Kernel* new_kernel(str name, KernelKind kind, int nin, int nout) except NUL
     k.kind = kind
     k.nin = nin
     k.nout = nout
+    recorder().made_kernel()
     return k
 
 

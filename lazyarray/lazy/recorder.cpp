@@ -155,9 +155,11 @@ void Recorder::on_alarm() {
   rec_mu_.lock();
   int64_t due = due_ns_;
   const size_t count = open_count_.load(std::memory_order_relaxed);
-  if (due && now >= due && open_ && count != due_count_ && may_wait(open_->device())) {
+  // A kernel takes its maker up to 100 us, once: whoever makes some is about to record more.
+  const bool learns = kernels_made.load(std::memory_order_relaxed) != due_kernels_;
+  if (due && now >= due && open_ && (learns || (count != due_count_ && may_wait(open_->device())))) {
     due = fall_due(open_->device());
-    put_off_++;
+    put_off_ += !learns;
   }
   rec_mu_.unlock();
   if (due == 0) return;
@@ -167,6 +169,7 @@ void Recorder::on_alarm() {
 
 int64_t Recorder::fall_due(const Device& d, bool call) {
   due_count_ = open_count_.load(std::memory_order_relaxed);
+  due_kernels_ = kernels_made.load(std::memory_order_relaxed);
   due_late_ = call;
   return due_ns_ = engine_->now() + (d.has_streams() ? policy.gpu_age_ns : call ? policy.call_age_ns : policy.age_ns);
 }

@@ -35,6 +35,7 @@ class Recorder {
   bool compiles = false;  // passes may be compiled; GIL
   int captures = 0;  // threads that capture a program now; GIL
   uint64_t recorded = 0, inlined = 0;  // GIL
+  std::atomic<uint64_t> kernels_made{0};  // written under the GIL
   int64_t max_pending_bytes = int64_t(1) << 30;
   bool limited = false;  // the user has set it: it holds on all devices
   // What the machine has. An output of more is handed over while somebody wants it: else it might die, and be a
@@ -44,6 +45,9 @@ class Recorder {
 
   Engine* engine() const { return engine_; }
   ChunkStore* store() const { return store_; }
+
+  // GIL.
+  void made_kernel() { kernels_made.store(kernels_made.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
   // A cleared instruction with space for its operands. The one that ran inline last is used again.
   Instr* begin(const Kernel* kernel, int nin, int nout) {
@@ -319,7 +323,8 @@ class Recorder {
   int calls_open_ = 0;           // rec_mu_: long ones among what is open
   int64_t due_ns_ = 0;           // rec_mu_: when an idle worker is to flush the open segment, or 0
   bool due_late_ = false;        // rec_mu_: it was set for one call, which others may follow
-  size_t due_count_ = 0;  // rec_mu_: how many were open when that was set
+  size_t due_count_ = 0;  // rec_mu_: how many were open when that was set, ...
+  uint64_t due_kernels_ = 0;  // rec_mu_: ... and how many kernels there were
   int64_t put_off_ = 0;   // rec_mu_: how often it was
   static constexpr int64_t kPutOff = 16;
   std::atomic<bool> flushing_{false};  // there is something in `segment_`, or about to be

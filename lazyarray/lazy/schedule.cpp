@@ -177,7 +177,7 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage, bool often) {
   p.instrs.insert(p.instrs.end(), instrs, instrs + n);
   if (stage && stage->fused) {
     stage->mark = new_mark();
-    p.steps.push_back({begin, begin + n, p.backend->plan(*stage)});
+    p.steps.push_back({begin, begin + n, p.backend->plan(*stage, often)});
   } else if (!p.steps.empty() && !p.steps.back().plan) {
     p.steps.back().end = begin + n;
   } else {

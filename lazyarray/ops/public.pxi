@@ -34,6 +34,7 @@ cdef class Public:
     cdef bint asks  # its first argument's class
     cdef bint dispatches  # NumPy asks the classes of all arguments
     cdef bint creates  # NumPy asks the class of ``like``
+    cdef bint gives_back  # an array of ours that is all it is given
     cdef int owner_at  # the place of the argument whose method NumPy's function calls, or -1
     cdef int out_at  # the place of ``out`` among its arguments, or -1
     cdef vectorcallfunc called
@@ -45,6 +46,7 @@ cdef class Public:
         self.asks = host is not None and host in _asking
         self.dispatches = type(host) is type(np.append)
         self.creates = host is not None and host in _CREATING
+        self.gives_back = host is not None and host in (np.asarray, np.asanyarray)
         self.owner_at = -1 if host not in _by_method else 1 if host is np.compress else 0
         self.op = f"{module}.{recorded.__name__}".partition(".")[2] if op is None else op
         code = getattr(recorded, "__code__", None)
@@ -87,6 +89,9 @@ cdef inline PyObject* called(Public self, vectorcallfunc own, PyObject** args, s
     """A call: what another class answers, NumPy's function, or ``own`` way."""
     cdef PyObject* result
     if names is NULL and PyVectorcall_NARGS(flags) == 1 and Py_TYPE(<object>args[0]) == type_of_arrays():
+        if self.gives_back and not (_symbols or recorder().captures):
+            Py_INCREF(<object>args[0])
+            return args[0]
         result = own(<PyObject*>self, args, flags, names)  # there is no other class
         return result if result is not NULL else handed_over(result, self.host, args, flags, names)
     if not self.writes and (is_hosts_alone(self.host, args, flags, names)

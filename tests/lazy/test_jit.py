@@ -889,6 +889,20 @@ assert compiled_loops()["ready"] == 1
     )
 
 
+def test_what_runs_once_is_not_described():
+    python(
+        WORK
+        + """
+_set_policy("compile_ns", 1e12)
+described = []
+for _ in range(3):
+    work(2.0, la.array(x)).wait_to_read()
+    described.append(sum(compiled_loops().values()))
+assert described == [0, 1, 1], described
+"""
+    )
+
+
 def test_off():
     code = (
         WORK

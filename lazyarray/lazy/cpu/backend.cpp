@@ -21,7 +21,7 @@ Error* CpuBackend::run(Instr& in, const Crew* crew) { return lazyarray::run(runt
 
 // Whether passes are compiled, by the last few: what the recorder goes by where either way would do.
 static void count(Runtime& runtime, const Plan& plan) {
-  if (plan.chains.empty()) return;
+  if (plan.chained ? plan.chains.empty() : !plan.may_chain) return;
   const bool again = plan.ran.exchange(true, std::memory_order_relaxed);  // else to plan it took more than it gains
   const bool ready = std::all_of(plan.chains.begin(), plan.chains.end(), [](const Chain& c) { return c.loop->ready(); });
   const int before = runtime.compiled.load(std::memory_order_relaxed);
@@ -78,7 +78,10 @@ int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* i
       pass->work();
     pass->finish();
     // By what it took: estimates were up to four times that.
-    if (!tier().now) expect(plan, static_cast<double>(engine->now() - begun) / std::max(plan.ns, 1.0));
+    const double times = static_cast<double>(engine->now() - begun) / std::max(plan.ns, 1.0) +
+                         plan.uncounted.exchange(0, std::memory_order_relaxed);
+    if (!plan.chained) plan.uncounted.store(times, std::memory_order_relaxed);
+    else if (!tier().now) expect(plan, times);
     threads = std::min(pass->threads(), engine->cores());  // one that was called away may have come twice
   }
   Errors after(engine);

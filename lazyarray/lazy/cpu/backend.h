@@ -11,7 +11,9 @@ class CpuBackend final : public Backend {
   Planner planner;
 
   void price(Instr&) const override {}
-  std::shared_ptr<const FusedPlan> plan(const Stage& stage) override { return planner.plan(stage); }
+  std::shared_ptr<const FusedPlan> plan(const Stage& stage, bool often) override {
+    return planner.plan(stage, often);
+  }
   void expect(const FusedPlan& plan, double times) override;
   void forget_plans() override { planner.forget(); }
   Error* run(Instr& in, const Crew* crew) override;

@@ -237,7 +237,7 @@ bool Expander::expand(int number, Member& m, MemberSteps& mine) {
 void Expander::put_off(int number, Member& m) {
   Instr& in = *stage_.instrs[number];
   Turn turn{number};
-  if (!tier().on || plan_.turns.size() == kTurns || !stays(in.ops[1].chunk)) return;
+  if (!plan_.chained || plan_.turns.size() == kTurns || !stays(in.ops[1].chunk)) return;
   if (!find_turn(in, plan_.axes, turn)) return;
   Expansion e;
   e.turn = static_cast<int>(plan_.turns.size());

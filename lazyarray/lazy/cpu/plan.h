@@ -152,7 +152,18 @@ struct Plan final : FusedPlan {
   bool long_double = false;   // some flags are the x87 unit's
   size_t scratch = 0;         // bytes for each thread
   double ns = 0;              // what it takes, by estimate
-  mutable std::atomic<bool> ran{false};  // some pass did: the one thing that changes; any thread
+  bool may_chain = false;     // something of it may be compiled ...
+  bool chained = false;       // ... and is in `chains`, if it is worth it
+  // What changes, by any thread: whether some pass ran, and the work that is not yet counted, in runs by estimate, as
+  // chains were not known.
+  mutable std::atomic<bool> ran{false};
+  mutable std::atomic<double> uncounted{0};
+
+  // It takes the place of another plan.
+  void follow(const Plan& other) {
+    ran.store(other.ran.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    uncounted.store(other.uncounted.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
 
   // The steps of what lies in the scratch, over the first `level` axes: a tile's elements one after the other.
   void scratch_steps(int level, npy_intp item, npy_intp* steps) const;

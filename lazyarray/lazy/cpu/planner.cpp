@@ -10,14 +10,22 @@ static constexpr npy_intp kLineOfRows = 16;
 // Of so few columns the sums are no vector of a compiled loop's.
 static constexpr npy_intp kFewColumns = 8;
 
-std::shared_ptr<const Plan> Planner::plan(const Stage& stage) {
+// Whether something of it may be compiled.
+static bool may_chain(const Stage& stage) {
+  if (!tier().on) return false;
+  const auto& all = stage.instrs;
+  return std::count_if(all.begin(), all.end(), [](const Instr* in) { return in->kernel->code || in->kernel->kind == Kernel::ROLL; }) > 1;
+}
+
+std::shared_ptr<const Plan> Planner::plan(const Stage& stage, bool often) {
   describe(stage);
-  if (auto known = plans_.find(key_)) {
-    hits++;
-    return known;
-  }
-  misses++;
+  const std::shared_ptr<const Plan> known = plans_.find(key_);
+  known ? hits++ : misses++;
+  if (known && (known->chained || !known->may_chain)) return known;
   auto fresh = std::make_shared<Plan>();
+  fresh->may_chain = may_chain(stage);
+  fresh->chained = fresh->may_chain && (known || often || tier().now);
+  if (known) fresh->follow(*known);
   build(*fresh, stage);
   plans_.add(key_, fresh, fresh->members.size());
   return fresh;
@@ -185,14 +193,14 @@ void Planner::build(Plan& p, const Stage& stage) {
   per_element += *std::max_element(alive.begin(), alive.end());
   choose_tiles(p, form, rows, std::max<npy_intp>(per_element, 1));
   place_scratch(p);
-  steps_.assign(tier().on ? n : 1, {});
+  steps_.assign(p.chained ? n : 1, {});
   Expander expander(p, stage);
   p.members.reserve(n);  // they are large
   for (size_t m = 0; m < n; ++m) {
     p.members.push_back(member(p, stage, expander, m, level[m]));
     p.long_double |= stage.instrs[m]->kernel->long_double;
   }
-  if (tier().on && n > 1) find_chains(p, stage, steps_);
+  if (p.chained) find_chains(p, stage, steps_);
   if (p.fetches_ahead) find_fetched(p, stage);
   // Tasks depend on sizes alone.
   if (cost < policy.split_ns) p.tiles_per_task = p.tiles;
@@ -319,7 +327,7 @@ Member Planner::member(Plan& p, const Stage& stage, Expander& expander, size_t n
   const Form& form = stage.form;
   Instr& in = *stage.instrs[number];
   Member m(in.nop);
-  MemberSteps& mine = steps_[tier().on ? number : 0];
+  MemberSteps& mine = steps_[p.chained ? number : 0];
   mine = {};
   if (in.in_line()) {
     m.role = Member::LINE;
@@ -421,7 +429,7 @@ Member Planner::on_line(Plan& p, const Stage& stage, Expander& expander, size_t 
   const int inner = axes.n - 1;
   Member m(in.nop);
   bool even = true;
-  MemberSteps& mine = steps_[tier().on ? number : 0];
+  MemberSteps& mine = steps_[p.chained ? number : 0];
   mine = {};
   npy_intp(&steps)[kPassOps][kAxes] = mine.of;
   for (int k = 0; k < in.nop; ++k) {

@@ -38,7 +38,7 @@ class Runner final : public Backend {
   bool holds(int dtype) const override;
   int64_t most_pending(const Device& d) const override;
   void price(Instr& in) const override;
-  std::shared_ptr<const FusedPlan> plan(const Stage& stage) override {
+  std::shared_ptr<const FusedPlan> plan(const Stage& stage, bool) override {
     return planner.plan(stage.instrs.data(), stage.instrs.size(), &stage.form.axes);
   }
   void forget_plans() override {}  // no figure decides them

@@ -22,6 +22,7 @@ TYPES = {
     "f": ("float", "f"), "d": ("double", "f"),
 }  # fmt: skip
 
+_KNOWN = "".join(TYPES)
 
 _IS_X86 = platform.machine() == "x86_64"
 LANES = 8  # of vectors: NumPy's sums have as many accumulators
@@ -320,7 +321,7 @@ def cast(w: Writer, source: str, target: str, value: str) -> str:
 @cache
 def can_compile(name: str, dtypes: str) -> bool:
     """Whether an op on these dtypes (by their characters, the output's last) is compiled."""
-    if any(c not in TYPES for c in dtypes):
+    if dtypes.strip(_KNOWN):
         return False
     kinds = [TYPES[c][1] for c in dtypes]
     if name == "copy":  # a bool's byte need not be 0 or 1
@@ -387,6 +388,8 @@ def _has_rules(name: str, dtypes: str, kinds: list[str]) -> bool:
         return False
     if kinds[-1] == "b" and (chooses or text in _NO_OPERATION):
         return False
+    if "(" not in text:
+        return True
     called = [before.split(" ")[-1] for before in text.split("(")[:-1]]
     return all(
         kinds[0] in (_FUNCTIONS.get(word) or _PREDICATES.get(word) or ("",))[0] for word in called
