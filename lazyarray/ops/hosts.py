@@ -213,6 +213,18 @@ def handed_over(
     return _found(function, [args, kwargs], result, device or device_of(*arrays))
 
 
+def of_objects(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """What a ufunc of ``np.frompyfunc``'s gives: objects, which it makes at once of what is waited for."""
+    name = ufunc.__name__
+    refuse(name, *_rows.inside(inputs, Tensor))
+    what = f"{name}()"
+    found = to_lazy(ufunc(*[to_host(x, what) for x in inputs]))
+    if all(_rows.holdable(x) for x in inputs if isinstance(x, (np.ndarray, np.generic))):
+        for host in found if type(found) is tuple else (found,):
+            note(host)
+    return found
+
+
 def of_hosts(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The same of NumPy's arrays of other classes or dtypes, and options alone, on the host."""
     return from_hosts(function, args, kwargs, function(*args, **kwargs))

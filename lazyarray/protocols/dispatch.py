@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lazyarray import _public
-from lazyarray.lazy._lazy import Tensor, Unheld
+from lazyarray.lazy._lazy import Tensor, Unheld, is_capturing
 from lazyarray.ops import _rows, hosts
 from lazyarray.ops._layout import device_of, values
 from lazyarray.ops._rows import Public, Row, row_of
@@ -37,10 +37,17 @@ def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     for x in inputs:
         if _is_foreign(x):
             return _told(x, ufunc, method, inputs, kwargs)
+    if not kwargs and method == "__call__" and _gives_objects(ufunc) and not is_capturing():
+        return hosts.of_objects(ufunc, inputs)
     try:
         return _ufunc(ufunc, method, inputs, {**kwargs})
     except Unheld as error:
         return hosts.handed_over(getattr(ufunc, method), inputs, kwargs, error)
+
+
+def _gives_objects(ufunc: np.ufunc) -> bool:
+    """Whether it is one of ``np.frompyfunc``'s."""
+    return ufunc.ntypes == 1 and not ufunc.types[0].strip("O->")
 
 
 def _told(
@@ -67,7 +74,7 @@ def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[s
         if function is ufunc:
             raise Unheld(_NUMPYS.format(ufunc.__name__))
     if function is None:
-        if all(set(loop) <= {"O", "-", ">"} for loop in ufunc.types):  # np.frompyfunc's
+        if _gives_objects(ufunc):
             raise Unheld(f"{ufunc.__name__} gives objects")
         function = partial(ufunc_methods.call, ufunc)
     if len(outs) == 1 and isinstance(outs[0], Tensor):
