@@ -13,5 +13,5 @@ from numpy import rec as _numpys
 import lazyarray.lib  # noqa: F401  as a whole: see polynomial
 from lazyarray.lib.hosted import names_of
 
-__getattr__, __dir__ = names_of(_numpys, {})
+__getattr__, __dir__ = names_of(_numpys, globals())
 __all__ = [*_numpys.__all__]

@@ -12,5 +12,5 @@ from numpy import strings as _numpys
 import lazyarray.lib  # noqa: F401  as a whole: see polynomial
 from lazyarray.lib.hosted import names_of
 
-__getattr__, __dir__ = names_of(_numpys, {})
+__getattr__, __dir__ = names_of(_numpys, globals())
 __all__ = [*_numpys.__all__]

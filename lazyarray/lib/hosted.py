@@ -14,11 +14,12 @@ from typing import Any
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
 from lazyarray.ops._layout import device_of
+from lazyarray.ops._rows import Public
 from lazyarray.ops.hosts import to_host, to_lazy
 
 
-def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of lazyarrays, which waits for them."""
+def wrapped(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+    """The function of lazyarrays, which waits for them, for a module of ours."""
     what = f"{function.__name__}()"
 
     @functools.wraps(function)
@@ -29,7 +30,7 @@ def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
         result = function(*to_host(args, what), **to_host(kwargs, what))
         return to_lazy(result, device_of(*arrays))
 
-    return call
+    return Public(call, function, module, "")
 
 
 def of_hosts(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,19 +45,19 @@ def of_hosts(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def names_of(
-    module: types.ModuleType, own: dict[str, Any]
+    module: types.ModuleType, namespace: dict[str, Any]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a module that stands for one of NumPy's."""
+    """``__getattr__`` and ``__dir__`` of the module with this namespace, for one of NumPy's."""
+
+    ours = module.__name__.replace("numpy", "lazyarray", 1)
 
     def get(name: str) -> Any:
-        if name in own:
-            return own[name]
         if name not in module.__all__:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         found = getattr(module, name)
         if not isinstance(found, type):  # NumPy's classes are what they are
-            found = wrapped(found) if callable(found) else to_lazy(found)
-        own[name] = found
-        return own[name]
+            found = wrapped(found, ours) if callable(found) else to_lazy(found)
+        namespace[name] = found  # it is not asked for again
+        return found
 
     return get, lambda: list(module.__all__)

@@ -15,5 +15,5 @@ from numpy.lib import recfunctions
 
 from lazyarray.lib.hosted import names_of
 
-__getattr__, __dir__ = names_of(recfunctions, {})
+__getattr__, __dir__ = names_of(recfunctions, globals())
 __all__ = [*recfunctions.__all__]

@@ -9,5 +9,5 @@ import numpy as np
 
 from lazyarray.lib.hosted import names_of
 
-__getattr__, __dir__ = names_of(np.emath, {})
+__getattr__, __dir__ = names_of(np.emath, globals())
 __all__ = [*np.emath.__all__]

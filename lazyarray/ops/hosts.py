@@ -214,7 +214,7 @@ def handed_over(
 
 
 def of_objects(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """What a ufunc of ``np.frompyfunc``'s gives: objects, which it makes at once of what is waited for."""
+    """What a ufunc of ``np.frompyfunc``'s gives: objects, which NumPy makes at the call."""
     name = ufunc.__name__
     refuse(name, *_rows.inside(inputs, Tensor))
     what = f"{name}()"

@@ -282,7 +282,12 @@ def holdable(o):
 
 def inside(o, kind):
     """What of a kind (a type, or a tuple of types) is among nested lists, tuples and dicts: a list."""
-    cdef list found = [], left = [o]
+    cdef list found = []
+    cdef int few = 64
+    if collected(o, kind, found, &few):
+        return found
+    cdef list left = [o]
+    found = []
     cdef set seen = set()  # a list may be in itself, and no depth is too deep
     while left:
         o = left.pop()
@@ -295,6 +300,29 @@ def inside(o, kind):
             seen.add(id(o))
             left.extend(reversed(list((<dict>o).values()) if isinstance(o, dict) else list(o)))
     return found
+
+
+cdef bint collected(object o, object kind, list found, int* left) except -1:
+    """The same of few objects. False: there are more than ``left``, or a list is in itself."""
+    t = type(o)
+    if t is str or t is int or t is float or t is bytes or t is bool or o is None:
+        return True
+    left[0] -= 1
+    if left[0] < 0:
+        return False
+    if isinstance(o, kind):
+        found.append(o)
+        return True
+    if isinstance(o, dict):
+        o = list((<dict>o).values())
+    elif not isinstance(o, (list, tuple)):
+        return True
+    if len(o) > 64:
+        return False
+    for part in o:
+        if not collected(part, kind, found, left):
+            return False
+    return True
 
 
 def is_of_strings(o):

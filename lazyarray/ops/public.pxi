@@ -25,7 +25,7 @@ cdef frozenset _CREATING = frozenset([getattr(np, name) for name in (
 cdef class Public:
     """A function of the public namespace, which is NumPy's own, ``host``, for what lazyarray doesn't hold.
 
-    Graphs know it by the name ``op``: a call with symbols builds a node, and one in a trace is noted.
+    Graphs know it by the name ``op``: a call with symbols builds a node, and one in a trace is noted. "": they don't.
     """
 
     cdef readonly object recorded, host
@@ -48,7 +48,7 @@ cdef class Public:
         self.creates = host is not None and host in _CREATING
         self.gives_back = host is not None and host in (np.asarray, np.asanyarray)
         self.owner_at = -1 if host not in _by_method else 1 if host is np.compress else 0
-        self.op = f"{module}.{recorded.__name__}".partition(".")[2] if op is None else op
+        self.op = f"{module}.{recorded.__name__}".partition(".")[2] if op is None else op or None
         code = getattr(recorded, "__code__", None)
         places = () if code is None else code.co_varnames[:code.co_argcount]
         self.out_at = places.index("out") if "out" in places else -1

@@ -7,4 +7,5 @@ from numpy.polynomial import chebyshev
 from lazyarray.lib.hosted import names_of
 from lazyarray.polynomial import series
 
-__getattr__, __dir__ = names_of(chebyshev, {"Chebyshev": series.Chebyshev})
+Chebyshev = series.Chebyshev
+__getattr__, __dir__ = names_of(chebyshev, globals())

@@ -7,4 +7,5 @@ from numpy.polynomial import hermite
 from lazyarray.lib.hosted import names_of
 from lazyarray.polynomial import series
 
-__getattr__, __dir__ = names_of(hermite, {"Hermite": series.Hermite})
+Hermite = series.Hermite
+__getattr__, __dir__ = names_of(hermite, globals())

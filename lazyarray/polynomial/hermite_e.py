@@ -7,4 +7,5 @@ from numpy.polynomial import hermite_e
 from lazyarray.lib.hosted import names_of
 from lazyarray.polynomial import series
 
-__getattr__, __dir__ = names_of(hermite_e, {"HermiteE": series.HermiteE})
+HermiteE = series.HermiteE
+__getattr__, __dir__ = names_of(hermite_e, globals())

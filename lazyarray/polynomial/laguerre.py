@@ -7,4 +7,5 @@ from numpy.polynomial import laguerre
 from lazyarray.lib.hosted import names_of
 from lazyarray.polynomial import series
 
-__getattr__, __dir__ = names_of(laguerre, {"Laguerre": series.Laguerre})
+Laguerre = series.Laguerre
+__getattr__, __dir__ = names_of(laguerre, globals())

@@ -7,4 +7,5 @@ from numpy.polynomial import legendre
 from lazyarray.lib.hosted import names_of
 from lazyarray.polynomial import series
 
-__getattr__, __dir__ = names_of(legendre, {"Legendre": series.Legendre})
+Legendre = series.Legendre
+__getattr__, __dir__ = names_of(legendre, globals())

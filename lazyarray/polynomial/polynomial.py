@@ -7,4 +7,5 @@ from numpy.polynomial import polynomial
 from lazyarray.lib.hosted import names_of
 from lazyarray.polynomial import series
 
-__getattr__, __dir__ = names_of(polynomial, {"Polynomial": series.Polynomial})
+Polynomial = series.Polynomial
+__getattr__, __dir__ = names_of(polynomial, globals())

@@ -12,5 +12,5 @@ from numpy.polynomial import polyutils
 
 from lazyarray.lib.hosted import names_of
 
-__getattr__, __dir__ = names_of(polyutils, {})
+__getattr__, __dir__ = names_of(polyutils, globals())
 __all__ = [*polyutils.__all__]

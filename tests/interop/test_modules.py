@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import pickle
 import subprocess
 import sys
 import warnings
@@ -55,6 +56,18 @@ def test_masked_arrays():
     assert y.tolist() == [1, 2, 0]
     assert la.ma.getdata(m) is m.data or np.shares_memory(la.ma.getdata(m), m)
     assert la.ma.allclose(m, la.array([1.0, 2.0, 5.0]))
+
+
+def test_functions_that_numpy_runs_are_looked_up_once():
+    upper = la.char.upper
+    assert vars(la.char)["upper"] is upper is pickle.loads(pickle.dumps(upper))
+    names = np.array(["ada", "bob"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # that they give strings is no news
+        assert upper(names).tolist() == ["ADA", "BOB"]
+        assert la.char.add("a", names).tolist() == ["aada", "abob"]
+    assert type(la.char.str_len(names)) is la.NDArray
+    assert type(la.char.str_len(["a"])) is la.NDArray
 
 
 def test_characters_and_strings():
