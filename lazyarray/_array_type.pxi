@@ -131,7 +131,7 @@ cdef class NDArray(Array):
                 indexing.set(self, key, value)
         else:
             if kind == INDEX_ELEMENT and has_axes(value):
-                like_numpys_element(t, value)
+                value = like_numpys_element(t, value)
             store_item(t, value)
 
     def __delitem__(self, key):

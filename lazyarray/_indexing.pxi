@@ -58,20 +58,21 @@ cdef bint flat_at(Tensor x, object key, npy_intp* at) except -1:
 
 
 cdef bint has_axes(object value):
-    """Whether a value is an array with axes, or a list of Python's numbers."""
+    """Whether a value is an array with axes, or a list."""
     if is_tensor(value):
         return (<Tensor>value).v.layout.ndim > 0
-    if type(value) is list or type(value) is tuple:  # of other things it isn't asked: they may not be there yet
-        return all([type(v) is int or type(v) is float for v in value])
-    return type(value) is np.ndarray and value.ndim > 0
+    return type(value) is list or type(value) is tuple or type(value) is np.ndarray and value.ndim > 0
 
 
-cdef int like_numpys_element(Tensor to, object value) except -1:
-    """NumPy's error, if it has one, for what is no number as the value of an element."""
-    if is_tensor(value):  # whose values don't matter
-        value = np.zeros(shape_tuple(&(<Tensor>value).v), np_dtype((<Tensor>value).v.dtype))
-    np.empty(1, np_dtype(to.v.dtype))[0] = value
-    return 0
+cdef object like_numpys_element(Tensor to, object value):
+    """What is no number as the value of an element: NumPy's error, if it has one, or the value to store."""
+    # Values don't matter, and may not be there yet.
+    if is_tensor(value):
+        like = np.zeros(shape_tuple(&(<Tensor>value).v), np_dtype((<Tensor>value).v.dtype))
+    else:
+        like = value if type(value) is np.ndarray else type(value)()
+    np.empty(1, np_dtype(to.v.dtype))[0] = like
+    return value if type(value) is not list and type(value) is not tuple else len(value) > 0  # a bool's is the list's truth
 
 
 cdef inline bint is_indices(object key) noexcept:

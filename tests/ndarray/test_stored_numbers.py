@@ -97,6 +97,29 @@ def test_an_array_is_filled_with_one_number_only(value):
     assert x.asnumpy().tolist() == [2, 2, 2]
 
 
+LISTS = [
+    [0], [2.0], [[2.0]], (1,), [None], ["1"], [], (), [1, 2],
+    *([np.float64(2)], [np.ones(1)], [la.ones(3).sum()], [la.ones(3)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "g", "G"])
+def test_lists_are_no_elements(dtype):
+    """Of whatever, and however many: NumPy takes a bool's truth, and refuses all others."""
+    for key, shape in ((1, (3,)), ((1, 2), (2, 3))):
+        for value in LISTS:
+            found = []
+            for m in (np, la):
+                x = m.zeros(shape, dtype)
+                try:
+                    x[key] = value
+                    found.append(x.tolist())
+                except (TypeError, ValueError) as error:
+                    found.append((type(error), str(error)))
+                    assert not x.any()
+            assert found[0] == found[1], (key, value)
+
+
 def test_floats_of_a_class_that_says_itself_what_it_is():
     class Half(float):
         def __float__(self):
