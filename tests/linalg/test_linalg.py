@@ -333,20 +333,19 @@ def test_multi_dot_writes_to_an_output_of_its_kind_alone():
 @pytest.mark.parametrize(
     "shape",
     # Beside the sizes from which a tall matrix is turned round, and the rows that are at once.
-    [(512, 32), (511, 32), (20000, 1), (4096, 4), (130, 127), (508, 127), (16385, 3), (2000, 501)],
+    [(512, 32), (511, 32), (20000, 1), (4096, 4), (130, 127), (508, 127), (507, 127), (16385, 3)],
 )
 def test_qr_of_tall_matrices(shape, dtype):
     x = np.random.default_rng(0).standard_normal((*shape, 2)) * 9
     x = (x[..., 0] + 1j * x[..., 1] if dtype in "FD" else x[..., 0]).astype(dtype)
     for y in (x, np.asfortranarray(x), x.T, np.repeat(x, 2, 1)[:, ::2]):
         for mode in ("reduced", "r", "raw"):
-            found = [np.asarray(a) for a in (la.linalg.qr(la.array(y), mode))]
-            for got, want in zip(found, np.linalg.qr(np.array(y), mode), strict=True):
+            found = la.linalg.qr(la.array(y), mode)
+            wanted = np.linalg.qr(np.array(y), mode)
+            for got, want in zip(map(np.asarray, found), wanted, strict=True):
                 assert got.dtype == want.dtype and got.tobytes() == want.tobytes()
             if 1 not in y.shape and mode == "reduced":
-                assert [a.strides for a in la.linalg.qr(la.array(y))] == [
-                    a.strides for a in np.linalg.qr(np.array(y))
-                ]
+                assert [a.strides for a in found] == [a.strides for a in wanted]
 
 
 def test_qr_of_tall_matrices_without_numbers():
