@@ -1,9 +1,12 @@
 """``pytest --device gpu:0``: tests make their arrays there; floats within what a GPU rounds."""
 
 import contextlib
+import functools
 import gc
 import os
 import pathlib
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -49,6 +52,50 @@ def extended(parameter: Any) -> bool:
         return False
 
 
+class Watch:
+    """One thread for the timeouts of all tests; pytest-timeout starts one a test, 0.7 ms each."""
+
+    SECONDS = 5.0  # between two looks; no test is ended so soon
+
+    def __init__(self) -> None:
+        self.watched: tuple[float, pytest.Item, Any] | None = None  # (the end, test, settings)
+        self.thread: threading.Thread | None = None
+
+    def looks(self) -> None:
+        import pytest_timeout
+
+        while True:
+            time.sleep(self.SECONDS)
+            now = self.watched
+            if now is not None and time.monotonic() > now[0]:
+                pytest_timeout.timeout_timer(*now[1:])  # says where all threads are, and exits
+
+    def begins(self, item: pytest.Item, settings: Any) -> None:
+        if self.thread is None:
+            self.thread = threading.Thread(target=self.looks, name="timeouts", daemon=True)
+            self.thread.start()
+        self.watched = time.monotonic() + settings.timeout, item, settings
+
+    def ends(self) -> None:
+        self.watched = None
+
+
+WATCH = Watch()
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
+    if settings.method != "thread":
+        return None  # its own
+    WATCH.begins(item, settings)
+    return True
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_timeout_cancel_timer(item: pytest.Item) -> None:
+    WATCH.ends()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     # 28,000 tests are some million objects, which every gc.collect() of a test would look through.
     gc.collect()
@@ -61,6 +108,11 @@ def _kept_objects_are_looked_through_once() -> Iterator[None]:
     yield
     gc.collect()
     gc.freeze()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--device") is not None:
+        config.pluginmanager.register(OnDevice())
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
@@ -107,33 +159,39 @@ def close(got: Any, want: Any, *args: Any, **kwargs: Any) -> None:
 exact = np.testing.assert_array_equal
 
 
-@pytest.fixture(autouse=True)
-def _current_device(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
-    name = request.config.getoption("--device")
-    if name is None:
-        yield
-        return
-    kind, _, number = name.partition(":")
-    if kind == "gpu":
-        monkeypatch.setattr(np.testing, "assert_array_equal", close)
-    with la.Context(kind, int(number or 0)):
-        yield
-    with contextlib.suppress(Exception):  # on a CPU the errors of small ops are raised at the call
-        la.waitall()
+class OnDevice:
+    """A plugin of sessions with ``--device``: in others, a fixture takes each test 0.1 ms."""
+
+    @pytest.fixture(autouse=True)
+    def _current_device(
+        self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    ) -> Iterator[None]:
+        kind, _, number = request.config.getoption("--device").partition(":")
+        if kind == "gpu":
+            monkeypatch.setattr(np.testing, "assert_array_equal", close)
+        with la.Context(kind, int(number or 0)):
+            yield
+        with contextlib.suppress(Exception):  # on a CPU small ops' errors are raised at the call
+            la.waitall()
 
 
-@pytest.fixture(autouse=True)
-def _direct(request: pytest.FixtureRequest) -> Iterator[None]:
-    if request.path.relative_to(HERE).parts[0] not in AS_USERS_DO:
-        yield
-        return
-    _set_policy("direct_bytes", DIRECT_BYTES)
-    _set_policy("compile_ns", COMPILE_NS)
-    yield
-    _set_policy("direct_bytes", 0)
-    _set_policy("compile_ns", 1e18)
+@functools.cache
+def as_users_do(path: pathlib.Path) -> bool:
+    return path.relative_to(HERE).parts[0] in AS_USERS_DO
+
+
+before_as_users_do = False
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    # No fixture, which takes each test 0.1 ms.
+    global before_as_users_do
+    users, before = as_users_do(item.path), before_as_users_do
+    if users or before:
+        _set_policy("direct_bytes", DIRECT_BYTES if users else 0)
+        _set_policy("compile_ns", COMPILE_NS if users else 1e18)
+        before_as_users_do = users
 
 
 @pytest.fixture(params=[True, False], ids=["direct", "recorded"])
