@@ -284,7 +284,12 @@ def test_the_digits_are_learnt_as_by_one_process():
     found = {}
     for processes in (1, 2):
         status, output = launched(
-            processes, example, "--epochs", "3", LAZYARRAY_CPU_WORKER_NTHREADS="1"
+            processes,
+            example,
+            "--epochs",
+            "3",
+            LAZYARRAY_CPU_WORKER_NTHREADS="1",
+            OPENBLAS_NUM_THREADS="1",
         )
         assert status == 0, output
         found[processes] = re.findall(r"loss (\S+)   test accuracy (\S+)%", output)
