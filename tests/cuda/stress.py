@@ -20,6 +20,7 @@ import numpy as np
 import lazyarray as la
 
 MIB = 2**20
+SLOW = 512  # rows of matrices whose product keeps a GPU busy for a while
 
 
 class Program:
@@ -33,7 +34,7 @@ class Program:
         self.want = list(first.copy())
         places = [self.gpu] * 4 + [la.cpu_pinned(0), la.cpu(0)]
         self.got = [la.array(x, ctx=place) for x, place in zip(first, places, strict=True)]
-        self.slow = la.full((512, 512), 0.5, dtype="float32", ctx=self.gpu)
+        self.slow = la.full((SLOW, SLOW), 0.5, dtype="float32", ctx=self.gpu)
         self.steps = [
             self.combine, self.combine, self.update, self.update, self.shift, self.rows,
             self.total, self.sort, self.choose, self.to_host, self.to_host, self.to_device,
@@ -124,7 +125,7 @@ class Program:
         i = self.rng.randrange(4)
         x = self.slow
         for _ in range(self.rng.randrange(1, 20)):
-            x = x @ self.slow * np.float32(1 / 256)
+            x = x @ self.slow * np.float32(2 / SLOW)
         self.got[i] += (x[0, 0] * 0).astype(np.int32)
 
     def wait_here(self):
@@ -225,14 +226,17 @@ def bare():
 
 
 def main():
+    global SLOW
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0, help="of the first round")
     parser.add_argument("--threads", type=int, default=4)
     parser.add_argument("--steps", type=int, default=60, help="of a thread in a round")
     parser.add_argument("--size", type=int, default=1 << 16, help="elements, times 16")
+    parser.add_argument("--slow", type=int, default=SLOW, help="rows of the product that delays")
     parser.add_argument("--bare", action="store_true", help="no pool between us and the driver")
     args = parser.parse_args()
+    SLOW = args.slow
     if not la.gpu_count():
         sys.exit("the stress program needs a GPU: there is none, or CuPy is missing")
     if args.bare:

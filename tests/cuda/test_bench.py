@@ -62,13 +62,13 @@ def test_figures(tmp_path, only, count):
 @pytest.mark.parametrize("mode", ["lazy", "random:1"])
 def test_stress(mode):
     said = run("tests.cuda.stress", "--rounds", "1", "--threads", "2", "--steps", "12",
-               "--size", "320", mode=mode, LAZYARRAY_SIM_HAZARDS="1")  # fmt: skip
+               "--size", "320", "--slow", "32", mode=mode, LAZYARRAY_SIM_HAZARDS="1")  # fmt: skip
     assert "1 rounds of 2 threads" in said
 
 
 def test_stress_with_blocks_of_its_own():
     run("tests.cuda.stress", "--rounds", "1", "--threads", "1", "--steps", "8", "--size", "320",
-        "--bare")  # fmt: skip
+        "--slow", "32", "--bare")  # fmt: skip
 
 
 def test_the_page_on_gpus():
@@ -78,6 +78,7 @@ def test_the_page_on_gpus():
 def test_a_wrong_value_shows(tmp_path):
     """The stress program is able to fail."""
     wrong = "from tests.cuda import stress; stress.Program.update = lambda p: p.want[0].fill(1)\n"
+    wrong += "stress.SLOW = 32\n"
     script = tmp_path / "wrong.py"
     script.write_text(wrong + "stress.round_of(0, 2, 30, 320)\n")
     done = subprocess.run(
