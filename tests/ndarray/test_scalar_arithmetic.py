@@ -260,7 +260,10 @@ def test_integers_of_every_size(dtype):
     for f in [*BITS, *BINARY, *INPLACE, *COMPARE]:
         for v in values:
             for kind, w in others:
-                for operands in ([("ours", v), (kind, w)], [(kind, w), ("ours", v)]):
+                orders = [[("ours", v), (kind, w)], [(kind, w), ("ours", v)]]
+                if kind == "ours" and w in values and w.dtype == dtype:
+                    orders.pop()  # w's turn comes
+                for operands in orders:
                     if f in (operator.pow, operator.ipow) and type(w) is int and w == 2**63:
                         continue  # both are errors, of two kinds
                     got, want = (outcome(f, operands, "ignore", xp) for xp in (la, np))
