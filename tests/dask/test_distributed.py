@@ -379,13 +379,13 @@ def test_workers_that_come_and_go_have_their_cores():
     ):
         client.register_plugin(EngineThreads())
         assert cores(client) == {1}
-        cluster.scale(4)
-        client.wait_for_workers(4, timeout=60)
+        cluster.scale(3)
+        client.wait_for_workers(3, timeout=60)
         assert cores(client) == {1}
         with lazy():
             x = da.random.default_rng(3).normal(size=(800, 100), chunks=(100, 100))
             got = (x.T @ x).compute()
-            assert len(client.run(lambda: None)) == 4
+            assert len(client.run(lambda: None)) == 3
         cluster.scale(1)
         while len(client.scheduler_info()["workers"]) > 1:
             time.sleep(0.05)

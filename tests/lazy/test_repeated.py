@@ -46,7 +46,8 @@ def test_rows_a_few_times(dtype, columns):
     for rows in (1, 15, 16, 17, 300, 2100):
         x = (np.arange(rows * columns) % 7).astype(dtype).reshape(rows, columns)
         a = la.array(x)
-        for times in (0, 1, 2, 3, 5, 17):
+        large = x.nbytes > 1 << 18
+        for times in (0, 1, 2, 3) if large else (0, 1, 2, 3, 5, 17):
             for axis in (None, 0, 1, -2):
                 want = np.repeat(x, times, axis)
                 np.testing.assert_array_equal(la.repeat(a, times, axis).asnumpy(), want)
