@@ -198,6 +198,27 @@ def _looked_up(cls: type, name: str) -> Any:
     return next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), ABSENT)
 
 
+class _OfClass:
+    """What a class's objects have by it, by kinds."""
+
+    def __init__(self, cls: type) -> None:
+        every = {name: value for c in reversed(cls.__mro__) for name, value in vars(c).items()}
+        self.names = every.keys()
+        self.slots = {
+            name: slot
+            for name, slot in every.items()
+            if isinstance(slot, types.MemberDescriptorType)
+        }
+        # What an object's own attribute would hide. (A compiled one makes one for the object.)
+        self.values = {
+            name
+            for name, value in every.items()
+            if not isinstance(value, types.FunctionType)
+            and not hasattr(value, "__set__")
+            and not is_compiled(value)
+        }
+
+
 class Finder:
     """The places that a function (and the objects that it was given) can come to.
 
@@ -248,6 +269,7 @@ class Finder:
         self._referrers: dict[int, set[str]] = {}
         self._codes: set[tuple[types.CodeType, int]] = set()
         self._types: set[tuple[type, str]] = set()
+        self._classes: dict[type, _OfClass] = {}
         self.makes: str | None = None  # what leads to a generator that it makes
 
     def _make(self, path: str) -> None:
@@ -371,27 +393,30 @@ class Finder:
             if isinstance(x, base) and name in x.__dict__:
                 self._add(IN_DICT, x.__dict__, name, path)
                 self._todo.append((x.__dict__[name], path))
-        for name in self._attributes:
-            slot = _looked_up(cls, name)
-            if isinstance(slot, types.MemberDescriptorType):
-                self._add(ASKED, x, _Slot(slot), f"{path}.{name}")
-                self._todo.append((_Slot(slot)(x), f"{path}.{name}"))
+        of_class = self._of_class(cls)
+        for name in self._attributes & of_class.slots.keys():
+            slot = _Slot(of_class.slots[name])
+            self._add(ASKED, x, slot, f"{path}.{name}")
+            self._todo.append((slot(x), f"{path}.{name}"))
 
     def _named(self, x: Any, cls: type, attributes: dict[str, Any], path: str) -> None:
         """The attributes of an object that some code names."""
-        for name in self._attributes:
+        # Of an object's names and of all that code names the latter may be by far more.
+        of_class = self._of_class(cls)
+        here = self._attributes & attributes.keys()
+        hidden = self._attributes & of_class.values
+        stored = self._attributes & self.stored.keys() - of_class.names
+        for name in here | hidden | stored:
             value = attributes.get(name, ABSENT)
-            if value is ABSENT:
-                of_class = _looked_up(cls, name)
-                if isinstance(of_class, types.FunctionType) or hasattr(of_class, "__set__"):
-                    continue
-                if is_compiled(of_class):  # it makes one for the object
-                    continue
-                if of_class is ABSENT and name not in self.stored:
-                    continue
             self._todo.append((value, f"{path}.{name}"))
             if not is_compiled(value):
                 self._add(IN_DICT, attributes, name, f"{path}.{name}")
+
+    def _of_class(self, cls: type) -> _OfClass:
+        found = self._classes.get(cls)
+        if found is None:
+            found = self._classes[cls] = _OfClass(cls)
+        return found
 
     def _type(self, cls: type, path: str) -> None:
         """The attributes of a class that are used, and what Python or a base class calls."""
