@@ -261,6 +261,8 @@ def test_arrays_of_records_by_the_class():
 def test_versions():
     assert la.lib.NumpyVersion(la.__version__) == np.__version__
     assert la.lib.NumpyVersion("1.2.3") < "2.0.0"
+    # What programs ask themselves: the interface is NumPy 2.4's, with whichever NumPy.
+    assert la.__version__[0] == "2" and la.__version__.startswith("2.4.")
 
 
 def test_shuffle_of_what_is_like_a_list():
