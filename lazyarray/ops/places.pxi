@@ -272,20 +272,31 @@ cdef Tensor columns_gathered(Tensor x, Tensor index, int axis):
     return None if found is None else permuted(found, x.v.layout.ndim, axes)
 
 
-cdef bint has_one_step(Tensor t, Spot* s) noexcept:
-    """Whether an array of the result's shape has a step from place to place, and its blocks lie in a row."""
+cdef bint has_one_step(Tensor t, Spot* s, npy_intp* step) noexcept:
+    """Whether an array of the result's shape has a step from place to place, and its blocks lie in a row.
+
+    Axes of length one may have any step.
+    """
     cdef Layout* l = &t.v.layout
-    cdef npy_intp block = t.v.itemsize()
+    cdef npy_intp block = t.v.itemsize(), whole = 0
+    cdef bint found = False
     cdef int i
+    step[0] = 0
     if l.ndim != s.ndim or memcmp(l.shape(), s.shape, l.ndim * sizeof(npy_intp)) != 0:
         return False
     for i in range(l.ndim - 1, s.front + s.indexed - 1, -1):
         if l.shape()[i] != 1 and l.strides()[i] != block:
             return False
         block *= l.shape()[i]
-    for i in range(s.front, s.front + s.indexed - 1):
-        if l.strides()[i] != l.strides()[i + 1] * l.shape()[i + 1]:
+    for i in range(s.front + s.indexed - 1, s.front - 1, -1):
+        if l.shape()[i] == 1:
+            continue
+        if not found:
+            step[0] = whole = l.strides()[i]
+            found = True
+        elif l.strides()[i] != whole:
             return False
+        whole *= l.shape()[i]
     return True
 
 
@@ -338,6 +349,7 @@ cdef bint stored_at(Tensor x, object key, object value, int named=-1) except -1:
     cdef Chunk* memory = x.v.chunk
     cdef Tensor values, t
     cdef list arrays
+    cdef npy_intp each = 0
     cdef int rest
     cdef bint one
     if not x.v.on_host() or capturing() or unwritable(x) or is_scalar(x) or recording() and wants_gradient(x):
@@ -363,15 +375,15 @@ cdef bint stored_at(Tensor x, object key, object value, int named=-1) except -1:
     one = values.v.layout.ndim <= rest  # block for all places
     if one:
         values = over_shape(values, x.v.dtype, rest, &s.shape[s.ndim - rest])
-    elif not has_one_step(values, &s):
+    elif not has_one_step(values, &s, &each):
         broadcast_strides(values.v.layout, s.ndim, result.strides())
         result.offset = values.v.layout.offset
         values = view_of(values)
         values.v.layout = result
-        if not has_one_step(values, &s):
+        if not has_one_step(values, &s, &each):
             values = over_shape(values, x.v.dtype, s.ndim, s.shape)
+            has_one_step(values, &s, &each)
     if x.v.chunk != memory or not x.v.layout.same_view(before):  # another thread had its turn, and resized x
         return False
-    emit_places(places_kernel(x.v.dtype, s.many, True), &s, x, values, arrays, x,
-                0 if one else values.v.layout.strides()[s.front + s.indexed - 1])
+    emit_places(places_kernel(x.v.dtype, s.many, True), &s, x, values, arrays, x, each)
     return True

@@ -182,3 +182,32 @@ def test_a_timedelta_is_no_key(key):
     for x in (np.arange(3), la.arange(3), la.arange(6).reshape(2, 3)):
         with pytest.raises(IndexError, match="only integers"):
             x[key]
+
+
+VALUES = {  # of shape (n, 1): the step along the last axis is nobody's
+    "transposed row": lambda xp, n: xp.arange(1, n + 1).reshape(1, n).T,
+    "column": lambda xp, n: xp.arange(2 * n).reshape(2, n).T[:, 1:],
+    "backwards": lambda xp, n: xp.arange(n).reshape(1, n).T[::-1],
+    "pending": lambda xp, n: (xp.arange(n) * 2).reshape(1, n).T,
+    "a step": lambda xp, n: xp.arange(3 * n).reshape(1, 3 * n)[:, ::3].T,
+    "one for all": lambda xp, n: xp.full((1, 1), 7),
+}
+PLACES_OF_A_COLUMN = {
+    "one axis": (lambda n: (n,), lambda i: i),
+    "two axes": (lambda n: (n, 5), lambda i: (i, [[3]])),
+    "a number behind": (lambda n: (n, 1, 3), lambda i: (i, np.zeros((1, 1), int), -1)),
+    "a slice before": (lambda n: (2, n), lambda i: (slice(None), i)),
+}
+
+
+@pytest.mark.parametrize("n", [1, 4, 2000])
+@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize("places", PLACES_OF_A_COLUMN)
+def test_values_with_an_axis_of_length_one_are_stored(places, values, n):
+    """Its step in memory was taken for the step from value to value: all places got the first."""
+    shape, key = PLACES_OF_A_COLUMN[places]
+    i = np.random.default_rng(0).permutation(n).reshape(n, 1)
+    x, y = np.zeros(shape(n), int), la.zeros(shape(n), int)
+    x[key(i)] = VALUES[values](np, n)
+    y[key(la.array(i))] = VALUES[values](la, n)
+    assert y.tolist() == x.tolist()
