@@ -652,7 +652,7 @@ def cross(
     if not shape:  # by arrays: what scalars of integers overflow is told
         x, y = x.reshape(1, m), y.reshape(1, n)
     if m == n == 2:
-        return writable(reshape(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0], shape))
+        return writable(reshape(_in_c_order(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]), shape))
     axisc = normalize_axis_index(axisc, len(shape) + 1, "axisc")
     last = x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
     if m == 2:
@@ -665,7 +665,12 @@ def cross(
             x[..., 2] * y[..., 0] - x[..., 0] * y[..., 2],
             last,
         ]
-    return moveaxis(reshape(stack(parts, -1), (*shape, 3)), -1, axisc)
+    return moveaxis(reshape(_in_c_order(stack(parts, -1)), (*shape, 3)), -1, axisc)
+
+
+def _in_c_order(x: NDArray) -> NDArray:
+    """As NumPy's ``cross`` lies, whose parts are written into an empty array."""
+    return x if x.flags.c_contiguous else copy(x, order="C")
 
 
 # ---- Kronecker's product ------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from lazyarray.functions.creation import zeros
+from lazyarray.functions.creation import zeros_like
 from lazyarray.functions.manipulation import matrix_transpose, permute_dims, ravel, reshape
 from lazyarray.lazy._lazy import paused, returned
 from lazyarray.linalg import adjoints
@@ -89,7 +89,7 @@ def pinv(
     _, limit = operands(x, rcond)
     u, s, vh = svd(_conjugate(x), full_matrices=False, hermitian=hermitian)
     large = s > limit[..., None] * _max(s, -1, keepdims=True)
-    s = _divide(1, s, where=large, out=zeros(s.shape, s.dtype, device=s.device))
+    s = _divide(1, s, where=large, out=zeros_like(s))
     return _matmul(matrix_transpose(vh), s[..., None] * matrix_transpose(u))
 
 

@@ -11,6 +11,33 @@ cdef Cores* cores_of(list axes) except NULL:
     return cores
 
 
+cdef int lay_as_stacks(Tensor made, list tensors, list cores) except -1:
+    """Lays a new result's stack as its operands' lie, as NumPy; what is stacked stays in C order."""
+    cdef View lying[4]
+    cdef const View* views[4]
+    cdef Layout stack
+    cdef Layout* l
+    cdef Tensor t
+    cdef int k, axes = made.v.layout.ndim - len(cores[len(tensors)]), n = len(tensors)
+    cdef npy_intp each = made.v.itemsize()
+    if n > 4:
+        return 0
+    for k in range(axes, made.v.layout.ndim):
+        each *= made.v.layout.shape()[k]
+    for k in range(n):
+        t = <Tensor>tensors[k]
+        l = &lying[k].layout
+        l.resize(t.v.layout.ndim - len(cores[k]))
+        memcpy(l.shape(), t.v.layout.shape(), l.ndim * sizeof(npy_intp))
+        memcpy(l.strides(), t.v.layout.strides(), l.ndim * sizeof(npy_intp))
+        views[k] = &lying[k]
+    stack.resize(axes)
+    memcpy(stack.shape(), made.v.layout.shape(), axes * sizeof(npy_intp))
+    set_k_layout(stack, each, n, views)
+    memcpy(made.v.layout.strides(), stack.strides(), axes * sizeof(npy_intp))
+    return 0
+
+
 cdef class Gufunc(Row):
     """A generalised ufunc of one output, such as LAPACK's in ``numpy.linalg``.
 
@@ -96,6 +123,8 @@ cdef class Gufunc(Row):
             found = loops_output(self.ufunc, to, made, len(self.cores[nin]), tensors)
             if contiguous(found):  # into other outputs NumPy's vecmat writes complex numbers wrongly
                 made = found
+        elif axes > 1 and made.v.layout.size() and made.v.on_host():
+            lay_as_stacks(made, tensors, self.cores)
         tensors.append(made)
         instr = recorder().begin(kernel, nin, 1)
         instr.set_ndim(axes)

@@ -214,12 +214,12 @@ def test_cross():
         {}, {"axisc": 0}, {"axisa": 0}, {"axisa": 0, "axisb": 1, "axisc": 1}, {"axis": 5},
         {"axisc": 7},
     ):  # fmt: skip
-        check("cross", a, b, strides=False, **kwargs)
-    check("cross", a, a, axis=0, strides=False)
+        check("cross", a, b, **kwargs)
+    check("cross", a, a, axis=0)
     for m, n in ((2, 2), (2, 3), (3, 2), (4, 3)):
         for kind in ("d", "l", "F"):
             x, y = a[..., :m].astype(kind), rng.random((4, n)).astype(kind)
-            check("cross", x, y, strides=False)
+            check("cross", x, y)
     short = la.ones(2)
     if not _numpy_facts.CROSS_OF_THREE:
         with pytest.warns(DeprecationWarning, match="2-dimensional vectors"):

@@ -363,3 +363,28 @@ def test_qr_in_economic_mode(mode):
         with pytest.warns(DeprecationWarning, match="'economic' option is deprecated"):
             found.append(np.asarray(xp.linalg.qr(xp.array(a), mode)))
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("axes", [(3, 2, 1, 0), (2, 3, 1, 0), (3, 2, 0, 1)])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("n", [3, 33])
+def test_a_stack_lies_as_the_operands(axes, sign, n):
+    """What is added up of it comes in another order otherwise."""
+    rng = np.random.default_rng(0)
+    base = rng.random((n, n, 20, 3)) + 50 * np.eye(n)[:, :, None, None]
+    a = base.transpose(axes)[::sign]
+    for text in (
+        "xp.linalg.inv(a)",
+        "xp.linalg.det(a)",
+        "xp.linalg.cholesky(a)",
+        "xp.linalg.solve(a, a)",
+        "xp.linalg.solve(a, a[..., :1])",
+        "xp.linalg.solve(a, a[0])",
+        "xp.linalg.matrix_power(a, -2)",
+        "xp.linalg.pinv(a)",
+    ):
+        b = la.array(base).transpose(axes)[::sign]
+        got = eval(text, {"xp": la, "a": b})
+        want = eval(text, {"xp": np, "a": a})
+        assert got.strides == want.strides, text
+        assert got.sum().item() == want.sum().item(), text
