@@ -586,6 +586,8 @@ def ifftshift(x: ArrayLike, axes: int | Sequence[int] | None = None) -> NDArray:
 def _shifted(x: Any, axes: Any, half: Callable[[int], int]) -> NDArray:
     (v,) = operands(x)
     along = range(v.ndim) if axes is None else axes if np.ndim(axes) else (axes,)
+    if not v.ndim and not len(along):
+        raise ValueError("not enough values to unpack (expected 2, got 0)")  # NumPy's, of `roll`
     return roll(v, [half(v.shape[i]) for i in along], along)
 
 

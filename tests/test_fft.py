@@ -116,6 +116,7 @@ def test_shifts(name, axes):
     for a in layouts(rng.random((3, 4, 5))):
         check(name, a, axes, module="fft")
     check(name, np.arange(5), axes, module="fft")
+    check(name, np.array(3.0), axes, module="fft")
 
 
 @asynchronous

@@ -285,6 +285,8 @@ def polyder(p: Polynomial, m: int = 1) -> NDArray | poly1d:
     degree = len(x) - 1
     for i in range(min(m, degree + 1)):
         x = x[:-1] * array(np.arange(degree - i, 0, -1), None, x.device)
+    if m and degree < 0:  # of nothing, as if it were multiplied, too
+        x = x * array(np.arange(0), None, x.device)
     return _as_given(x, p)
 
 

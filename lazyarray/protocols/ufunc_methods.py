@@ -6,6 +6,7 @@ is an op with a row of its own (``add.reduce`` is ``sum``) or one instruction th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,15 @@ def deliver_each(
         if shape != results[0].shape:
             results = tuple([broadcast_to(result, shape).copy() for result in results])
     pairs = list(zip(results, outs, strict=True))
+    given = [out for out in outs if out is not None]
+    full = given[0].shape if given else ()
+    for out in given[1:]:
+        if out.shape != full:  # one may be larger than the operands, but so must all be then
+            small, full = sorted((full, out.shape), key=math.prod)
+            raise ValueError(
+                f"non-broadcastable output operand with shape {small} doesn't match the broadcast "
+                f"shape {full}"
+            )
     for result, out in pairs:
         if out is not None:
             _refuse(result, out, casting)

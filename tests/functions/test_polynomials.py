@@ -70,6 +70,12 @@ def test_of_one(name, args):
             check(name, a, *args, strides=False)
 
 
+@pytest.mark.parametrize("dtype", ["?", "b", "i", "f", "d", "F"])
+@pytest.mark.parametrize("m", [0, 1, 3])
+def test_a_derivative_of_nothing_has_the_dtype_of_a_product(dtype, m):
+    check("polyder", np.zeros(0, dtype), m)
+
+
 def test_poly_of_matrices_and_complex_roots():
     for a in (
         rng.random((5, 5)), rng.random((4, 4)).astype("f4"), np.arange(9).reshape(3, 3),

@@ -537,6 +537,18 @@ def test_two_outs_that_share_memory(call):
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("name", ["modf", "divmod", "frexp"])
+@pytest.mark.parametrize("shapes", [((8, 1), (1,)), ((1,), (8,)), ((1,), (2, 1)), ((4,), (4, 1))])
+@pytest.mark.parametrize("options", [{}, {"casting": "unsafe"}])
+def test_two_outs_of_different_shapes_are_refused(name, shapes, options):
+    for xp in (la, np):
+        operands = [xp.ones(1)] * (2 if name == "divmod" else 1)
+        outs = tuple([xp.zeros(shape) for shape in shapes])
+        with pytest.raises(ValueError, match=r"non-broadcastable|could not be broadcast"):
+            getattr(xp, name)(*operands, out=outs, **options)
+        assert not any(x.any() for x in outs)
+
+
 @pytest.mark.parametrize("n", [3, 999, 5000, 65_537, 1_000_000])
 @pytest.mark.parametrize("name", ["modf", "divmod", "frexp"])
 @pytest.mark.parametrize("layout", ["whole", "strided", "other dtypes", "turned"])
