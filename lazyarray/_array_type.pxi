@@ -130,7 +130,7 @@ cdef class NDArray(Array):
                     and not direct_set(self, key, value):
                 indexing.set(self, key, value)
         else:
-            if kind == INDEX_ELEMENT and has_axes(value):
+            if (kind == INDEX_ELEMENT or is_of_all(self, key)) and has_axes(value):
                 value = like_numpys_element(t, value)
             store_item(t, value)
 

@@ -57,6 +57,11 @@ cdef bint flat_at(Tensor x, object key, npy_intp* at) except -1:
     return True
 
 
+cdef inline bint is_of_all(Tensor x, object key) noexcept:
+    """Whether a key is that of the one element of an array without axes."""
+    return not x.v.layout.ndim and type(key) is tuple and not (<tuple>key)
+
+
 cdef bint has_axes(object value):
     """Whether a value is an array with axes, or a list."""
     if is_tensor(value):

@@ -16,7 +16,7 @@ from lazyarray.functions._checks import one_axis
 from lazyarray.functions.manipulation import ravel
 from lazyarray.functions.selecting import take_along_axis
 from lazyarray.lazy._lazy import is_capturing, paused
-from lazyarray.ops._differentiable import follows
+from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._layout import cut_apart, gil_op, gil_write, infer, operands, signature
 from lazyarray.ops._rows import asarray, assign_to, astype, ordered, ordered_in_place
 
@@ -90,8 +90,10 @@ def _sorted(
     x, axis = _along(name, a, axis)
     _check_order(order)
     if name == "sort" and follows(x):
-        places = _sorted("argsort", x, axis, kind, order, stable, descending)
-        return take_along_axis(x, places, axis)
+        with paused():
+            found = _sorted(name, x, axis, kind, order, stable, descending)
+            places = _sorted("argsort", x, axis, kind, order, stable, descending)
+        return _moved(name, x, places, axis, found)
     if not descending:
         result = _natively(x, name == "argsort", axis, kind, stable)
         if result is not None:
@@ -107,6 +109,19 @@ def _sorted(
     key = (axis, kind, stable, descending)
     cut = cut_apart(x.shape, [axis])
     return gil_op(name, run, [x], x.shape, key, cost=3000 + 20.0 * x.size, cut=cut)
+
+
+def _moved(name: str, x: NDArray, places: NDArray, axis: int, found: NDArray) -> NDArray:
+    """``found``, x's elements at these places along an axis, with its gradient.
+
+    Picked from x it would be others of what is equal: zeros have signs, and not-a-numbers bits.
+    """
+
+    def back(g: NDArray, b: NDArray) -> NDArray:
+        return take_along_axis(g, argsort(b, axis), axis)
+
+    note(name, [back], [x, places], [found])
+    return found
 
 
 def _natively(x: NDArray, indices: bool, axis: int, kind: Any, stable: Any) -> NDArray | None:
@@ -241,7 +256,7 @@ def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order
             # Each is the element of x that has its rank.
             ranks = argsort(argsort(found, axis, stable=True), axis)
             at = take_along_axis(argsort(x, axis, stable=True), ranks, axis)
-        return take_along_axis(x, at, axis)
+        return _moved(name, x, at, axis, found)
     return gil_op(
         name,
         lambda v: function(v, places, axis, kind),

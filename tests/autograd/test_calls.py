@@ -50,6 +50,21 @@ def test_sort(axis, kwargs):
     check_twice(lambda x: la.sort(x, axis, **kwargs) ** 2, M)
 
 
+@pytest.mark.parametrize("axis", [-1, 0, None])
+@pytest.mark.parametrize("name", ["sort", "partition"])
+def test_what_is_sorted_has_its_own_bits(name, axis):
+    """Not those of an equal element: zeros have signs."""
+    a = np.random.default_rng(0).choice([0.0, -0.0, 1.0, -1.0], (24, 20))
+    x = la.array(a)
+    x.attach_grad()
+    more = (2,) if name == "partition" else ()
+    with la.autograd.record():
+        y = getattr(la, name)(x, *more, axis=axis)
+        y.sum().backward()
+    assert y.asnumpy().tobytes() == getattr(np, name)(a, *more, axis=axis).tobytes()
+    np.testing.assert_array_equal(x.grad.asnumpy(), np.ones_like(a))
+
+
 def test_partition():
     check(lambda x: la.partition(x, 2, axis=0), M)
     check(lambda x: la.partition(x, 2, axis=None), M)

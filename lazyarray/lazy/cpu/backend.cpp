@@ -23,7 +23,7 @@ Error* CpuBackend::run(Instr& in, const Crew* crew) { return lazyarray::run(runt
 static void count(Runtime& runtime, const Plan& plan) {
   if (plan.chained ? plan.chains.empty() : !plan.may_chain) return;
   const bool again = plan.ran.exchange(true, std::memory_order_relaxed);  // else to plan it took more than it gains
-  const bool ready = std::all_of(plan.chains.begin(), plan.chains.end(), [](const Chain& c) { return c.loop->ready(); });
+  const bool ready = plan.chained && std::all_of(plan.chains.begin(), plan.chains.end(), [](const Chain& c) { return c.loop->ready(); });
   const int before = runtime.compiled.load(std::memory_order_relaxed);
   const int now = !again                ? std::max(before - 2, -4)
                   : ready || before < 0 ? std::min(before + 1, 8)
@@ -78,10 +78,14 @@ int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* i
       pass->work();
     pass->finish();
     // By what it took: estimates were up to four times that.
-    const double times = static_cast<double>(engine->now() - begun) / std::max(plan.ns, 1.0) +
-                         plan.uncounted.exchange(0, std::memory_order_relaxed);
-    if (!plan.chained) plan.uncounted.store(times, std::memory_order_relaxed);
-    else if (!tier().now) expect(plan, times);
+    const double took = static_cast<double>(engine->now() - begun);
+    const double times = took / std::max(plan.ns, 1.0) + plan.uncounted.exchange(0, std::memory_order_relaxed);
+    if (!plan.chained) {
+      plan.uncounted.store(times, std::memory_order_relaxed);
+      if (plan.may_chain) planner.unchained_ns.store(planner.unchained_ns.load(std::memory_order_relaxed) + took, std::memory_order_relaxed);
+    } else if (!tier().now) {
+      expect(plan, times);
+    }
     threads = std::min(pass->threads(), engine->cores());  // one that was called away may have come twice
   }
   Errors after(engine);

@@ -154,8 +154,7 @@ struct Plan final : FusedPlan {
   double ns = 0;              // what it takes, by estimate
   bool may_chain = false;     // something of it may be compiled ...
   bool chained = false;       // ... and is in `chains`, if it is worth it
-  // What changes, by any thread: whether some pass ran, and the work that is not yet counted, in runs by estimate, as
-  // chains were not known.
+  // What changes, by any thread: whether some pass ran, and the work that no chain was told of, in runs by estimate.
   mutable std::atomic<bool> ran{false};
   mutable std::atomic<double> uncounted{0};
 

@@ -21,10 +21,12 @@ std::shared_ptr<const Plan> Planner::plan(const Stage& stage, bool often) {
   describe(stage);
   const std::shared_ptr<const Plan> known = plans_.find(key_);
   known ? hits++ : misses++;
-  if (known && (known->chained || !known->may_chain)) return known;
+  chains_ |= unchained_ns.load(std::memory_order_relaxed) >= policy.compile_ns;
+  const bool chains = often || tier().now || chains_;
+  if (known && (known->chained || !known->may_chain || !chains)) return known;
   auto fresh = std::make_shared<Plan>();
   fresh->may_chain = may_chain(stage);
-  fresh->chained = fresh->may_chain && (known || often || tier().now);
+  fresh->chained = fresh->may_chain && chains;
   if (known) fresh->follow(*known);
   build(*fresh, stage);
   plans_.add(key_, fresh, fresh->members.size());

@@ -22,9 +22,11 @@ class Planner {
   // The policy has changed.
   void forget() { plans_.clear(); }
 
-  // The plan for a stage whose chunks' `temporary` is set. What may be compiled is found when a plan is asked for again,
-  // which makes another one of it, or if it will run `often`: to find it takes a third of the time that the rest takes,
-  // and many plans run once.
+  // What passes of plans without chains have taken. Any thread; it may lose some.
+  std::atomic<double> unchained_ns{0};
+
+  // The plan for a stage whose chunks' `temporary` is set. Its chains are found, if it doesn't run `often`, only once
+  // passes have taken so long in all that one of them may be worth its compilation. A plan from before gives way then.
   std::shared_ptr<const Plan> plan(const Stage& stage, bool often);
 
  private:
@@ -77,6 +79,7 @@ class Planner {
   std::vector<Walk> walks_;        // of describe()
   std::vector<std::array<int, kPassOps>> walk_of_;  // of each operand: the numbers that the key holds
   std::vector<MemberSteps> steps_;  // by member
+  bool chains_ = false;             // they are found from now on
   int chunks_ = 0, mark_ = -2;  // of describe(), which numbers chunks by Chunk::use_index
   std::vector<Life> lives_;
   npy_intp panels_ = 1;
