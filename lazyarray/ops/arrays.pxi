@@ -547,7 +547,7 @@ cdef int store(Tensor to, object value) except -1:
         # an array is asked for one of that dtype (pandas refuses there what is missing).
         t = from_object(value, np_dtype(to.v.dtype), to.v.device(), False)
         # Of arrays, axes of length one in front don't count.
-        if t.v.layout.ndim > to.v.layout.ndim and not is_array_like(value):
+        if t.v.layout.ndim > to.v.layout.ndim > 0 and not is_array_like(value):
             raise ValueError("setting an array element with a sequence. The requested array would exceed the "
                              f"maximum number of dimension of {to.v.layout.ndim}.")
         assign(to, t)

@@ -106,10 +106,8 @@ LISTS = [
 @pytest.mark.parametrize("dtype", [*DTYPES, "g", "G"])
 def test_lists_are_no_elements(dtype):
     """Of whatever, and however many: NumPy takes a bool's truth, and refuses all others."""
-    for key, shape in ((1, (3,)), ((1, 2), (2, 3)), ((), ()), (..., ())):
+    for key, shape in ((1, (3,)), ((1, 2), (2, 3)), ((), ())):
         for value in LISTS:
-            if key is ... and value is LISTS[4]:  # two mistakes: which is told first differs
-                continue
             found = []
             for m in (np, la):
                 x = m.zeros(shape, dtype)
