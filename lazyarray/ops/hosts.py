@@ -215,14 +215,11 @@ def handed_over(
 
 def of_objects(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """What a ufunc of ``np.frompyfunc``'s gives: objects, which NumPy makes at the call."""
-    name = ufunc.__name__
-    refuse(name, *_rows.inside(inputs, Tensor))
+    name, arrays = ufunc.__name__, _rows.inside(inputs, Tensor)
+    refuse(name, *arrays)
     what = f"{name}()"
-    found = to_lazy(ufunc(*[to_host(x, what) for x in inputs]))
-    if all(_rows.holdable(x) for x in inputs if isinstance(x, (np.ndarray, np.generic))):
-        for host in found if type(found) is tuple else (found,):
-            note(host)
-    return found
+    result = ufunc(*[to_host(x, what) for x in inputs])
+    return _found(ufunc, inputs, result, device_of(*arrays))
 
 
 def of_hosts(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -37,8 +37,6 @@ def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     for x in inputs:
         if _is_foreign(x):
             return _told(x, ufunc, method, inputs, kwargs)
-    if not kwargs and method == "__call__" and _gives_objects(ufunc) and not is_capturing():
-        return hosts.of_objects(ufunc, inputs)
     try:
         return _ufunc(ufunc, method, inputs, {**kwargs})
     except Unheld as error:
@@ -69,13 +67,15 @@ def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[s
     function: Callable[..., Any] | None = row_of(ufunc)
     if function is None and kwargs.pop("order", "K") != "K":
         raise TypeError(f"np.{ufunc.__name__} of a lazyarray takes no order=")
+    if function is None and _gives_objects(ufunc):
+        if not outs and not kwargs and not is_capturing():
+            return hosts.of_objects(ufunc, inputs)
+        raise Unheld(f"{ufunc.__name__} gives objects")
     if function is None and getattr(np, ufunc.__name__, None) is ufunc:
         function = _counterpart("numpy", ufunc.__name__)
         if function is ufunc:
             raise Unheld(_NUMPYS.format(ufunc.__name__))
     if function is None:
-        if _gives_objects(ufunc):
-            raise Unheld(f"{ufunc.__name__} gives objects")
         function = partial(ufunc_methods.call, ufunc)
     if len(outs) == 1 and isinstance(outs[0], Tensor):
         return function(*inputs, out=outs[0], **kwargs)
